@@ -1,8 +1,10 @@
+// The forms of a budget and of an increase.
 import { useState } from 'preact/hooks'
 import type { Got } from '../../api/query.ts'
 import { useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { CheckField, Form, SelectField, TextField } from '../../ui/form.tsx'
+import { numberOf } from '../../ui/number-text.ts'
 
 export type Budget = Got<'/api/budgets'>['data'][number]
 type Body = NonNullable<paths['/api/budgets']['post']['requestBody']>['content']['application/json']
@@ -39,7 +41,7 @@ export function BudgetForm({ of: budget, submit, onSubmit, onCancel }: BudgetFor
       scope: scope as Body['scope'],
       ...(scope !== 'org' && { entity_id: entity === '' ? null : Number(entity) }),
       window: window as Body['window'],
-      hard_limit_usd: limit.trim() === '' ? (null as never) : Number(limit),
+      hard_limit_usd: numberOf(limit) as number,
       enabled,
     })
   return (
@@ -71,7 +73,7 @@ export function IncreaseForm({ onSubmit, onCancel }: { onSubmit: (body: Increase
   const [reason, setReason] = useState('')
   const send = (): Promise<unknown> =>
     onSubmit({
-      amount_usd: amount.trim() === '' ? undefined : Number(amount),
+      amount_usd: numberOf(amount) ?? undefined,
       expires_at: until === '' ? '' : new Date(`${until}Z`).toISOString(),
       reason: reason.trim() === '' ? null : reason.trim(),
     })

@@ -1,3 +1,4 @@
+// The budgets: what is spent, kept back and allowed, and when the limit is reached.
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
 import { UNKNOWN } from '../../app/format.ts'
@@ -7,15 +8,12 @@ import { AddressNote } from '../../ui/address-note.tsx'
 import { Share } from '../../ui/bars.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Empty, Facts, Loading, Notice, Panel, Peek } from '../../ui/page.tsx'
-import { Owner, Status } from '../../ui/status.tsx'
+import { Empty, Loading, Panel } from '../../ui/page.tsx'
+import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
-import { Ago, Money, Time } from '../../ui/text.tsx'
-import { type Budget, BudgetForm, IncreaseForm } from './budget-forms.tsx'
-
-export function budgetName({ scope, entity_label, entity_id }: Budget): string {
-  return scope === 'org' ? 'organization' : `${scope.replaceAll('_', ' ')} ${entity_label ?? entity_id ?? ''}`
-}
+import { Ago, Money } from '../../ui/text.tsx'
+import { type Budget, BudgetForm } from './budget-forms.tsx'
+import { BudgetPeek, budgetName } from './budget-peek.tsx'
 
 export function Budgets() {
   const budgets = useGet('/api/budgets', {}, 15_000)
@@ -23,7 +21,7 @@ export function Budgets() {
   const adding = address.value.get('add') !== null
   return (
     <Loading of={budgets}>
-      {({ data }) => {
+      {({ data, time_zone }) => {
         const shown = data.find(({ id }) => id === open)
         return (
           <div class={shown === undefined ? 'with-peek' : 'with-peek open'}>
@@ -31,11 +29,14 @@ export function Budgets() {
             <Panel
               title="Budgets"
               actions={
-                may('manage') && (
-                  <Button kind="primary" onClick={() => setQuery({ add: '1' })}>
-                    New budget
-                  </Button>
-                )
+                <>
+                  <span class="quiet">windows in {time_zone}</span>
+                  {may('manage') && (
+                    <Button kind="primary" onClick={() => setQuery({ add: '1' })}>
+                      New budget
+                    </Button>
+                  )}
+                </>
               }
             >
               {data.length === 0 ? (
@@ -64,7 +65,7 @@ export function Budgets() {
                       id: 'limit',
                       title: 'Limit',
                       numeric: true,
-                      cell: ({ effective_limit_usd }) => <Money usd={effective_limit_usd} />,
+                      cell: (budget) => <Limit of={budget} />,
                     },
                     {
                       id: 'used',
@@ -79,6 +80,21 @@ export function Budgets() {
                       cell: (budget) => <Projection of={budget} />,
                     },
                     {
+                      id: 'breaks',
+                      title: 'Limit reached',
+                      wide: true,
+                      cell: ({ breaks_at, percent_used }) =>
+                        percent_used >= 100 ? (
+                          <Status tone="refused">now</Status>
+                        ) : breaks_at === null ? (
+                          UNKNOWN
+                        ) : (
+                          <Status tone="waiting">
+                            <Ago at={breaks_at} />
+                          </Status>
+                        ),
+                    },
+                    {
                       id: 'resets',
                       title: 'Resets',
                       wide: true,
@@ -88,7 +104,7 @@ export function Budgets() {
                 />
               )}
             </Panel>
-            {shown !== undefined && <BudgetPeek key={shown.id} of={shown} />}
+            {shown !== undefined && <BudgetPeek key={shown.id} of={shown} zone={time_zone} />}
             {adding && (
               <Dialog title="New budget" onClose={() => setQuery({ add: null })}>
                 <BudgetForm
@@ -120,89 +136,19 @@ function Projection({ of: { projected_usd, projected_exceeded } }: { of: Budget 
   )
 }
 
-function BudgetPeek({ of: budget }: { of: Budget }) {
-  const mode = address.value.get('do')
-  const params = { path: { id: String(budget.id) } } as never
-  const locked = budget.managed_by === 'config'
-  const done = async (): Promise<void> => {
-    setQuery({ do: null })
-    await invalidate('/api/budgets')
-  }
-  const remove = async (): Promise<void> => {
-    if (!confirm('Delete this budget? Nothing then limits this spend.')) return
-    await answerOf(api.DELETE('/api/budgets/{id}', { params }))
-    setQuery({ open: null })
-    await invalidate('/api/budgets')
-  }
+/** The limit, and the increases that hold now with the time of the first that ends. */
+function Limit({ of: { hard_limit_usd, effective_limit_usd, increases } }: { of: Budget }) {
+  const ends = increases
+    .filter(({ active }) => active)
+    .map(({ expires_at }) => expires_at)
+    .sort()[0]
+  if (ends === undefined) return <Money usd={effective_limit_usd} />
   return (
-    <Peek title={budgetName(budget)} onClose={() => setQuery({ open: null, do: null })}>
-      <Owner managedBy={budget.managed_by} />
-      {budget.projected_exceeded && (
-        <Notice tone="warning">
-          At this pace the limit is reached before the window ends: <Money usd={budget.projected_usd} />.
-        </Notice>
-      )}
-      <Facts
-        facts={[
-          ['Spent', <Money key="spent" usd={budget.spend_usd} />],
-          ['Reserved by running requests', <Money key="reserved" usd={budget.reserved_usd} />],
-          ['Left', <Money key="left" usd={budget.remaining_usd} />],
-          ['Limit', <Money key="limit" usd={budget.hard_limit_usd} />],
-          ['Limit with increases', <Money key="effective" usd={budget.effective_limit_usd} />],
-          ['Window began', <Time key="start" at={budget.window_start} />],
-          ['Window ends', <Time key="end" at={budget.window_end} />],
-          ['Enabled', budget.enabled ? 'yes' : 'no'],
-        ]}
-      />
-      {budget.increases.length > 0 && (
-        <Table
-          label="Increases"
-          rows={budget.increases}
-          rowKey={({ id }) => id}
-          columns={[
-            { id: 'amount', title: 'Increase', cell: ({ amount_usd }) => <Money usd={amount_usd} /> },
-            { id: 'until', title: 'Until', cell: ({ expires_at }) => <Time at={expires_at} /> },
-            { id: 'by', title: 'By', cell: ({ created_by }) => created_by },
-            { id: 'reason', title: 'Reason', wide: true, cell: ({ reason }) => reason ?? UNKNOWN },
-            {
-              id: 'state',
-              title: 'State',
-              cell: ({ active }) => (active ? <Status tone="ok">active</Status> : <Status tone="quiet">over</Status>),
-            },
-          ]}
-        />
-      )}
-      {mode === 'increase' && (
-        <IncreaseForm
-          onCancel={() => setQuery({ do: null })}
-          onSubmit={async (body) => {
-            await answerOf(api.POST('/api/budgets/{id}/increase', { params, body }))
-            await done()
-          }}
-        />
-      )}
-      {mode === 'edit' && !locked && (
-        <BudgetForm
-          of={budget}
-          submit="Save"
-          onCancel={() => setQuery({ do: null })}
-          onSubmit={async ({ window, hard_limit_usd, enabled }) => {
-            await answerOf(api.PUT('/api/budgets/{id}', { params, body: { window, hard_limit_usd, enabled } }))
-            await done()
-          }}
-        />
-      )}
-      {may('manage') && (
-        <div class="actions">
-          <Button onClick={() => setQuery({ do: 'increase' })}>Raise for a time</Button>
-          {!locked && <Button onClick={() => setQuery({ do: 'edit' })}>Edit</Button>}
-          {!locked && (
-            <Button kind="danger" onClick={remove}>
-              Delete
-            </Button>
-          )}
-        </div>
-      )}
-    </Peek>
+    <span>
+      <Money usd={effective_limit_usd} />{' '}
+      <span class="quiet">
+        (<Money usd={hard_limit_usd} /> <Ago at={ends} />)
+      </span>
+    </span>
   )
 }

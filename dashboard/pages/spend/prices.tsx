@@ -1,22 +1,58 @@
+// Prices: the models without one, prices of your own, prices that moved, and the price of any model.
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
-import { money, percent, UNKNOWN } from '../../app/format.ts'
+import { count, money, percent } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
 import { Button } from '../../ui/button.tsx'
-import { Form, TextField } from '../../ui/form.tsx'
-import { Empty, Loading, Panel } from '../../ui/page.tsx'
+import { Loading, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/text.tsx'
+import { WindowName } from '../../ui/window.tsx'
+import { Overrides } from './price-overrides.tsx'
+import { ResolvedPrice } from './resolved-price.tsx'
 
 export function Prices() {
   return (
     <>
-      <Lookup />
-      <Drift />
+      <Unpriced />
       <Overrides />
+      <Drift />
+      <Lookup />
     </>
+  )
+}
+
+/** Models of the last 30 days that were used without a known price. */
+function Unpriced() {
+  const usage = useGet('/api/usage', { query: { window: '30d' } })
+  const unpriced = (usage.data?.by_model ?? []).filter(({ unpriced_requests }) => unpriced_requests > 0)
+  if (usage.data === undefined || unpriced.length === 0) return null
+  return (
+    <Panel title="Used without a known price" actions={<WindowName of={usage.data.window} />}>
+      <Table
+        label="Used without a known price"
+        rows={unpriced}
+        rowKey={({ model }) => model}
+        columns={[
+          { id: 'model', title: 'Model', cell: ({ model }) => model },
+          { id: 'requests', title: 'Requests', numeric: true, cell: ({ unpriced_requests }) => count(unpriced_requests) },
+          { id: 'tokens', title: 'Tokens of the model', numeric: true, wide: true, cell: ({ tokens }) => count(tokens.total) },
+          {
+            id: 'set',
+            title: '',
+            cell: ({ model }) =>
+              may('manage') && (
+                <Button label={`Set the price of ${model}`} onClick={() => setQuery({ set: model })}>
+                  Set price
+                </Button>
+              ),
+          },
+        ]}
+      />
+      <p class="quiet">Their cost is unknown: budgets do not count them, and totals do not contain them.</p>
+    </Panel>
   )
 }
 
@@ -34,7 +70,7 @@ function Lookup() {
         value={model}
         onInput={(event) => setQuery({ model: event.currentTarget.value.trim() })}
       />
-      {model !== '' && <Loading of={found}>{(data) => <pre>{JSON.stringify(data, null, 2)}</pre>}</Loading>}
+      {model !== '' && <Loading of={found}>{(data) => <ResolvedPrice of={data} />}</Loading>}
     </Panel>
   )
 }
@@ -98,73 +134,5 @@ function Drift() {
         }
       </Loading>
     </Panel>
-  )
-}
-
-function Overrides() {
-  const overrides = useGet('/api/pricing/overrides')
-  const [model, setModel] = useState('')
-  const [input, setInput] = useState('')
-  const [output, setOutput] = useState('')
-  const save = async (data: readonly object[]): Promise<void> => {
-    await answerOf(api.PUT('/api/pricing/overrides', { body: { data: data as never } }))
-    await invalidate('/api/pricing')
-  }
-  const number = (text: string): number | null => (text.trim() === '' ? null : Number(text))
-  return (
-    <Loading of={overrides}>
-      {({ data }) => (
-        <Panel title="Prices of your own">
-          {data.length === 0 ? (
-            <Empty title="No price of your own">
-              <p>A model without a known price is not counted against budgets. Set its price here.</p>
-            </Empty>
-          ) : (
-            <Table
-              label="Prices of your own"
-              rows={data}
-              rowKey={(row) => row.model}
-              columns={[
-                { id: 'model', title: 'Model', cell: (row) => row.model },
-                {
-                  id: 'input',
-                  title: 'In, per 1M tokens',
-                  numeric: true,
-                  cell: (row) => (row.input === null ? UNKNOWN : money(row.input)),
-                },
-                {
-                  id: 'output',
-                  title: 'Out, per 1M tokens',
-                  numeric: true,
-                  cell: (row) => (row.output === null ? UNKNOWN : money(row.output)),
-                },
-                {
-                  id: 'remove',
-                  title: '',
-                  cell: (row) =>
-                    may('manage') && (
-                      <Button onClick={() => save(data.filter((other) => other.model !== row.model))}>Remove</Button>
-                    ),
-                },
-              ]}
-            />
-          )}
-          {may('manage') && (
-            <Form
-              submit="Set the price"
-              onSubmit={() =>
-                save([...data.filter((row) => row.model !== model), { model, input: number(input), output: number(output) }])
-              }
-            >
-              <div class="form-row">
-                <TextField name="data" label="Model" placeholder="openai/gpt-4o" value={model} onInput={setModel} />
-                <TextField name="input" label="In, USD per 1M tokens" type="number" value={input} onInput={setInput} />
-                <TextField name="output" label="Out, USD per 1M tokens" type="number" value={output} onInput={setOutput} />
-              </div>
-            </Form>
-          )}
-        </Panel>
-      )}
-    </Loading>
   )
 }

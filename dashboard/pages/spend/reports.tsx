@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Loading, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
+import { UnpricedNote } from '../../ui/unpriced-note.tsx'
 import { WindowChoice, WindowName, windowOf } from '../../ui/window.tsx'
 
 const COLUMNS = ['key', 'cost_center', 'user', 'provider', 'model', 'virtual_model', 'day', 'month', 'source', 'org'] as const
@@ -20,6 +21,7 @@ export function Reports() {
     .split(',')
     .filter((one) => (COLUMNS as readonly string[]).includes(one))
   const group_by = groups.join(',') || 'key,model'
+  const usage = useGet('/api/usage', { query: { window } })
   const report = useGet('/api/reports', { query: { window, group_by } })
   const toggle = (column: string): void => {
     const next = groups.includes(column) ? groups.filter((one) => one !== column) : [...groups, column]
@@ -61,6 +63,7 @@ export function Reports() {
                 <WindowName of={data} /> · {count(Number(data.totals.requests))} requests ·{' '}
                 <Money usd={Number(data.totals.cost_usd)} />
               </p>
+              {usage.data !== undefined && <UnpricedNote calls={usage.data.totals.unpriced_requests} />}
               <Table
                 label="Report"
                 rows={data.data.slice(0, SHOWN)}

@@ -1,7 +1,8 @@
+// What caches and the token saver saved, with a receipt for each saving and a check of their chain.
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { useGet } from '../../api/query.ts'
-import { compact, count } from '../../app/format.ts'
+import { compact, count, UNKNOWN } from '../../app/format.ts'
 import { href } from '../../app/location.ts'
 import { Button } from '../../ui/button.tsx'
 import { Figures } from '../../ui/figures.tsx'
@@ -66,8 +67,14 @@ export function Savings() {
                   { id: 'seq', title: '#', cell: ({ seq }) => seq },
                   { id: 'at', title: 'Time', cell: ({ at }) => <Time at={at} /> },
                   { id: 'source', title: 'Source', cell: ({ source }) => source.replaceAll('_', ' ') },
-                  { id: 'model', title: 'Model', wide: true, cell: ({ provider, model }) => `${provider}/${model}` },
+                  {
+                    id: 'model',
+                    title: 'Model',
+                    wide: true,
+                    cell: ({ provider, model }) => (model === null ? UNKNOWN : `${provider}/${model}`),
+                  },
                   { id: 'tokens', title: 'Tokens', numeric: true, cell: ({ tokens_saved }) => count(tokens_saved) },
+                  { id: 'method', title: 'How', wide: true, cell: ({ method }) => method.replaceAll('_', ' ') },
                   { id: 'usd', title: 'Money', numeric: true, cell: ({ usd_saved }) => <Money usd={usd_saved} /> },
                   {
                     id: 'request',

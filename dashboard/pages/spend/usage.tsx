@@ -1,15 +1,16 @@
+// What was used and what it cost in the window: totals, the course over time, and the parts by group.
 import { useGet } from '../../api/query.ts'
-import { bucketName } from '../../app/bucket-name.ts'
-import { compact, count, money, ms, percent } from '../../app/format.ts'
+import { compact, count, ms, percent } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
-import { Bars } from '../../ui/bars.tsx'
 import { Figures } from '../../ui/figures.tsx'
 import { Empty, Loading, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
 import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
+import { UnpricedNote } from '../../ui/unpriced-note.tsx'
 import { WindowChoice, WindowName, windowOf } from '../../ui/window.tsx'
+import { CostOverTime } from './cost-over-time.tsx'
 
 const GROUPS = [
   ['by_model', 'model', 'Model'],
@@ -22,12 +23,12 @@ const GROUPS = [
 export function Usage() {
   const window = windowOf()
   const usage = useGet('/api/usage', { query: { window } })
-  const series = useGet('/api/usage/timeseries', { query: { window } })
   const [list, member, title] = GROUPS.find(([, id]) => id === address.value.get('by')) ?? GROUPS[0]
   return (
     <Loading of={usage}>
       {(data) => {
         const { totals, truncated } = data
+        const nothingKnown = totals.cost_usd === 0 && totals.unpriced_requests > 0
         const rows = data[list] as readonly (Omit<(typeof data.by_model)[number], 'model'> & Record<string, unknown>)[]
         return (
           <>
@@ -36,7 +37,7 @@ export function Usage() {
             <Panel title="Spend" actions={<WindowChoice />}>
               <Figures
                 of={[
-                  ['Cost', <Money key="cost" usd={totals.cost_usd} />],
+                  ['Cost', <Money key="cost" usd={nothingKnown ? null : totals.cost_usd} />],
                   ['Charged', <Money key="charged" usd={totals.charge_usd} />],
                   ['Saved', <Money key="saved" usd={totals.usd_saved} />],
                   ['Tokens', compact(totals.tokens.total)],
@@ -45,21 +46,14 @@ export function Usage() {
               <p>
                 <WindowName of={data.window} />
               </p>
+              <UnpricedNote calls={totals.unpriced_requests} />
               {totals.interrupted_requests > 0 && (
                 <p class="quiet">
                   {count(totals.interrupted_requests)} interrupted requests are estimated:{' '}
                   <Money usd={totals.estimated_cost_usd} /> of the cost.
                 </p>
               )}
-              <Loading of={series}>
-                {({ data, bucket }) => (
-                  <Bars
-                    label={`Cost per ${bucket}`}
-                    format={money}
-                    bars={data.map(({ ts, cost_usd }) => ({ label: bucketName(ts, bucket), value: cost_usd }))}
-                  />
-                )}
-              </Loading>
+              <CostOverTime window={window} by={member} groups={rows.map((row) => String(row[member]))} />
             </Panel>
             <Panel
               title={`By ${title.toLowerCase()}`}
@@ -84,7 +78,21 @@ export function Usage() {
                   rowKey={(row) => String(row[member])}
                   columns={[
                     { id: 'name', title, cell: (row) => String(row[member]) },
-                    { id: 'cost', title: 'Cost', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+                    {
+                      id: 'cost',
+                      title: 'Cost',
+                      numeric: true,
+                      cell: ({ cost_usd, unpriced_requests }) => (
+                        <Money usd={cost_usd === 0 && unpriced_requests > 0 ? null : cost_usd} />
+                      ),
+                    },
+                    {
+                      id: 'unpriced',
+                      title: 'No known price',
+                      numeric: true,
+                      wide: true,
+                      cell: ({ unpriced_requests }) => count(unpriced_requests),
+                    },
                     { id: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
                     {
                       id: 'failed',
