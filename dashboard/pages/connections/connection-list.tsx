@@ -4,9 +4,10 @@ import { count, percent, UNKNOWN } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { type Connection, ConnectionStatus, rawState, stateOf } from '../../ui/connection-status.tsx'
+import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
-import { Owner, Status } from '../../ui/status.tsx'
+import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/text.tsx'
 import { ConnectionPeek } from './connection-peek.tsx'
@@ -77,8 +78,9 @@ export function ConnectionList() {
                     id: 'owner',
                     title: 'Owner',
                     wide: true,
-                    cell: ({ managed_by, config_key }) =>
-                      managed_by === 'config' ? <Owner managedBy={managed_by} name={`connections.${config_key}`} /> : 'API',
+                    cell: ({ managed_by, config_key }) => (
+                      <OwnerCell managedBy={managed_by} section="connections" name={config_key} />
+                    ),
                   },
                 ]}
               />

@@ -9,8 +9,8 @@ import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { NewSecret } from '../../ui/new-secret.tsx'
+import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading, Page } from '../../ui/page.tsx'
-import { Owner } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/text.tsx'
 import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
@@ -109,8 +109,7 @@ export default function Keys() {
                       id: 'owner',
                       title: 'Owner',
                       wide: true,
-                      cell: ({ managed_by, config_key }) =>
-                        managed_by === 'config' ? <Owner managedBy={managed_by} name={`keys.${config_key}`} /> : 'API',
+                      cell: ({ managed_by, config_key }) => <OwnerCell managedBy={managed_by} section="keys" name={config_key} />,
                     },
                   ]}
                 />

@@ -1,19 +1,17 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
-import { useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { takeOver } from '../../app/hand-over.ts'
 import { query as address, setQuery } from '../../app/location.ts'
-import { may } from '../../app/me.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
-import { Button, Copy } from '../../ui/button.tsx'
-import { KeyOptions } from '../../ui/key-options.tsx'
-import { Page, Panel } from '../../ui/page.tsx'
-import { curlOf } from './curl.ts'
+import { Copy } from '../../ui/button.tsx'
+import { Notice, Page, Panel } from '../../ui/page.tsx'
 import { Lanes } from './lanes.tsx'
+import { RequestForm } from './request-form.tsx'
 import { useRun } from './run.ts'
 import { DIALECTS, type Dialect, sampleOf } from './samples.ts'
+import { LANGUAGES, snippetOf } from './snippets.ts'
 import { Translation } from './translation.tsx'
 
 type Translated = paths['/api/playground/translate']['post']['responses'][200]['content']['application/json']
@@ -25,135 +23,89 @@ export default function Playground() {
   const streamed = address.value.get('stream') !== 'false'
   const [text, setText] = useState(() => JSON.stringify(takeOver() ?? sampleOf(dialect), null, 2))
   const [asKey, setAsKey] = useState('')
-  const [problem, setProblem] = useState<string | null>(null)
+  const [note, setNote] = useState<string | null>(null)
   const [translated, setTranslated] = useState<Translated | null>(null)
-  const models = useGet('/api/models')
   const { run, start, stop } = useRun()
 
-  const bodyOf = (): Record<string, unknown> | null => {
-    try {
-      const body = JSON.parse(text) as Record<string, unknown>
-      setProblem(null)
-      return { ...body, model, stream: streamed }
-    } catch (error) {
-      setProblem(`The request is not JSON: ${String(error)}`)
-      return null
-    }
+  /** @throws ApiError for the field `body` */
+  const bodyOf = (): Record<string, unknown> => {
+    const body = parsed(text)
+    if (body === null) throw new ApiError('The request must be one JSON object in braces.', 400, 'body', null, null)
+    return { ...body, model, stream: streamed }
   }
-  const translate = async (targets?: Dialect[]): Promise<Translated | null> => {
-    const body = bodyOf()
-    if (body === null) return null
-    try {
-      return await answerOf(api.POST('/api/playground/translate', { body: { dialect, body, ...(targets && { targets }) } }))
-    } catch (error) {
-      setProblem(ApiError.unreachable(error).message)
-      return null
-    }
-  }
-  /** The same conversation in another dialect, where it can be said there. */
+  const translate = (targets?: Dialect[]): Promise<Translated> =>
+    answerOf(api.POST('/api/playground/translate', { body: { dialect, body: bodyOf(), ...(targets && { targets }) } }))
+  /** The same conversation in another dialect. What it cannot say is named. */
   const speak = async (next: Dialect): Promise<void> => {
-    const [target] = (await translate([next]))?.targets ?? []
-    const { model: _, stream: __, ...body } = (target?.request?.body ?? sampleOf(next)) as Record<string, unknown>
-    if (target?.error) setProblem(`${target.error.message} The sample is shown instead.`)
-    setText(JSON.stringify(body, null, 2))
+    if (next === dialect) return
     setTranslated(null)
-    setQuery({ dialect: next === 'chat' ? null : next })
+    try {
+      const [target] = (await translate([next])).targets
+      const { model: _, stream: __, ...body } = (target?.request?.body ?? sampleOf(next)) as Record<string, unknown>
+      const lost = (target?.losses ?? []).map((loss) => loss.replace('dropped_', ''))
+      if (target?.error) setNote(`${target.error.message} The sample is shown instead.`)
+      else setNote(lost.length === 0 ? null : `Lost on the way, because this dialect has no such member: ${lost.join(', ')}.`)
+      setText(JSON.stringify(body, null, 2))
+      setQuery({ dialect: next === 'chat' ? null : next })
+    } catch (error) {
+      setNote(`The request could not be translated. ${ApiError.unreachable(error).message}`)
+    }
   }
   const send = async (): Promise<void> => {
     const body = bodyOf()
-    if (body === null) return
     setTranslated(null)
-    void start({ dialect, body, ...(asKey !== '' && { as_key: Number(asKey) }) })
+    setNote(null)
+    const { error, done } = await start({ dialect, body, ...(asKey !== '' && { as_key: Number(asKey) }) })
+    if (error !== null) throw placed(error.message, error.status, error.param)
+    if (done?.error?.param != null) throw placed(done.error.message, done.status, done.error.param)
   }
+  const dryRun = async (): Promise<void> => {
+    try {
+      setTranslated(await translate())
+    } catch (thrown) {
+      const error = ApiError.unreachable(thrown)
+      throw placed(error.message, error.status, error.param)
+    }
+  }
+  const code = { ...(parsed(text) ?? {}), model, stream: streamed }
   return (
-    <Page title="Playground">
+    <Page
+      title="Playground"
+      actions={LANGUAGES.map(([language, title]) => (
+        <Copy key={language} text={snippetOf(language, dialect, code)} label={title} />
+      ))}
+    >
       <AddressNote name="dialect" shown={dialect} />
+      <div class="tabs" role="tablist" aria-label="Dialect of the request">
+        {DIALECTS.map(({ id, title }) => (
+          <button key={id} type="button" role="tab" aria-selected={id === dialect} onClick={() => speak(id)}>
+            {title}
+          </button>
+        ))}
+      </div>
+      {note !== null && <Notice tone="warning">{note}</Notice>}
       <div class="columns">
-        <Panel
-          title="You send"
-          actions={<Copy text={curlOf(dialect, { ...safeJson(text), model, stream: streamed })} label="Copy as curl" />}
-        >
-          <div class="dialects" role="group" aria-label="Dialect">
-            {DIALECTS.map(({ id, title }) => (
-              <button key={id} type="button" class="button plain" aria-pressed={id === dialect} onClick={() => speak(id)}>
-                {title}
-              </button>
-            ))}
-          </div>
-          <div class="form">
-            <div class="form-row">
-              <div class="field">
-                <label for="playground-model">Model</label>
-                <input
-                  id="playground-model"
-                  list="playground-models"
-                  spellcheck={false}
-                  value={model}
-                  onInput={(event) => setQuery({ model: event.currentTarget.value })}
-                />
-                <datalist id="playground-models">
-                  {(models.data?.data ?? []).slice(0, 1000).map(({ id }) => (
-                    <option key={id} value={id} />
-                  ))}
-                </datalist>
-              </div>
-              <div class="field">
-                <label for="playground-key">As key</label>
-                <select
-                  id="playground-key"
-                  disabled={!may('manage')}
-                  value={asKey}
-                  onChange={(event) => setAsKey(event.currentTarget.value)}
-                >
-                  <KeyOptions />
-                </select>
-              </div>
-            </div>
-            <label class="target-enabled">
-              <input type="checkbox" checked={streamed} onChange={() => setQuery({ stream: streamed ? 'false' : null })} />{' '}
-              streamed
-            </label>
-            <div class="field">
-              <label for="playground-body">Request, without model and stream</label>
-              <textarea
-                id="playground-body"
-                rows={14}
-                spellcheck={false}
-                value={text}
-                onInput={(event) => setText(event.currentTarget.value)}
-                onKeyDown={(event) => {
-                  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send()
-                }}
-              />
-            </div>
-            {problem !== null && (
-              <p class="failure" role="alert">
-                {problem}
-              </p>
-            )}
-            <p class="hint">This is a real request: it costs what it costs, and the log shows it with the source “playground”.</p>
-            <div class="form-actions">
-              <Button
-                title="Shows how the request is written in every dialect, without a call"
-                onClick={async () => setTranslated(await translate())}
-              >
-                Dry run
-              </Button>
-              {run?.running === true ? (
-                <Button onClick={stop}>Stop</Button>
-              ) : (
-                <Button kind="primary" title="Ctrl Enter" disabled={!may('manage')} onClick={send}>
-                  Run
-                </Button>
-              )}
-            </div>
-          </div>
+        <Panel title="1 You send">
+          <RequestForm
+            model={model}
+            streamed={streamed}
+            asKey={asKey}
+            text={text}
+            running={run?.running === true}
+            onModel={(next) => setQuery({ model: next })}
+            onStreamed={(on) => setQuery({ stream: on ? null : 'false' })}
+            onKey={setAsKey}
+            onText={setText}
+            onRun={send}
+            onStop={stop}
+            onDryRun={dryRun}
+          />
         </Panel>
         <div class="stack">
           {translated !== null && <Translation of={translated} />}
           {translated === null && run !== null && <Lanes of={run} />}
           {translated === null && run === null && (
-            <Panel title="You get">
+            <Panel title="4 You get">
               <p class="quiet">Run the request to see what goes up, what comes back, and which hooks ran.</p>
             </Panel>
           )}
@@ -163,10 +115,17 @@ export default function Playground() {
   )
 }
 
-function safeJson(text: string): Record<string, unknown> {
+function parsed(text: string): Record<string, unknown> | null {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : null
   } catch {
-    return {}
+    return null
   }
+}
+
+/** The gateway names a member of the request; the form has three fields for them. */
+function placed(message: string, status: number, param: string | null): ApiError {
+  const field = param === 'model' || param === 'body.model' ? 'model' : param === 'as_key' ? 'as_key' : 'body'
+  return new ApiError(message, status, param === null ? null : field, null, null)
 }

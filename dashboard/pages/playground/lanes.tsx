@@ -1,6 +1,6 @@
 // The stages of a run: the request to the upstream, its answer, the answer to the caller, and the hooks that ran.
 import { useState } from 'preact/hooks'
-import { count, ms, UNKNOWN } from '../../app/format.ts'
+import { bytes, count, ms, UNKNOWN } from '../../app/format.ts'
 import { href } from '../../app/location.ts'
 import { Facts, Notice, Panel } from '../../ui/page.tsx'
 import { HttpStatus, Status } from '../../ui/status.tsx'
@@ -12,11 +12,15 @@ import { readableText } from './samples.ts'
 export function Lanes({ of: run }: { of: Run }) {
   return (
     <>
-      {run.error !== null && <Notice tone="error">{run.error.message}</Notice>}
-      <Delivered of={run} />
       {run.upstreams.map((upstream) => (
-        <WentUp key={upstream.call} of={upstream} />
+        <WentUp key={upstream.call} of={upstream} calls={run.upstreams.length} />
       ))}
+      {run.upstreams.length === 0 && run.done !== null && (
+        <Panel title="2 Went upstream">
+          <p class="quiet">Nothing: the gateway or the provider in it answered by itself.</p>
+        </Panel>
+      )}
+      <Delivered of={run} />
       {run.hooks.length > 0 && <Hooks of={run} />}
     </>
   )
@@ -27,7 +31,7 @@ function Delivered({ of: run }: { of: Run }) {
   const readable = readableText(run.delivered)
   return (
     <Panel
-      title="You get"
+      title="4 You get"
       actions={
         <>
           {run.running && <Status tone="waiting">running</Status>}
@@ -38,16 +42,27 @@ function Delivered({ of: run }: { of: Run }) {
         </>
       }
     >
-      <pre class={raw || readable === '' ? '' : 'prose'}>{raw || readable === '' ? pretty(run.delivered) : readable}</pre>
+      {run.error !== null && <Notice tone="error">{run.error.message}</Notice>}
+      {run.delivered !== '' && (
+        <pre class={raw || readable === '' ? '' : 'prose'}>{raw || readable === '' ? pretty(run.delivered) : readable}</pre>
+      )}
+      <Losses of={run.headers} />
       {run.done !== null && <Outcome of={run.done} />}
-      {Object.entries(run.headers)
-        .filter(([name]) => name === 'x-gateway-warnings' || name === 'warning')
-        .map(([name, value]) => (
-          <p key={name} class="quiet">
-            {name}: {value}
-          </p>
-        ))}
     </Panel>
+  )
+}
+
+/** What the gateway left out or changed on the way, as it declares it in a header. */
+function Losses({ of: headers }: { of: Run['headers'] }) {
+  const slugs = (headers['x-gateway-warnings'] ?? '').split(/[,\s]+/).filter(Boolean)
+  const lost = slugs.filter((slug) => slug.startsWith('dropped_')).map((slug) => slug.replace('dropped_', ''))
+  const changed = slugs.filter((slug) => !slug.startsWith('dropped_')).map((slug) => slug.replaceAll('_', ' '))
+  return (
+    <>
+      {lost.length > 0 && <p class="failure">Lost, because the upstream has no such member: {lost.join(', ')}</p>}
+      {changed.length > 0 && <p class="quiet">Changed: {changed.join(', ')}</p>}
+      {headers.warning !== undefined && <p class="quiet">{headers.warning}</p>}
+    </>
   )
 }
 
@@ -69,20 +84,33 @@ function Outcome({ of: done }: { of: Done }) {
   )
 }
 
-function WentUp({ of: { call, method, url, headers, body, status, raw } }: { of: Upstream }) {
+function WentUp({ of: { call, method, url, headers, body, status, raw }, calls }: { of: Upstream; calls: number }) {
+  const which = calls > 1 ? `, call ${call}` : ''
   return (
-    <Panel title={`Went up ${call}: ${method} ${url}`} actions={status === null ? undefined : <HttpStatus status={status} />}>
-      <details>
-        <summary>Headers</summary>
-        <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
-      </details>
-      <pre>{JSON.stringify(body, null, 2)}</pre>
-      <details>
-        <summary>Answer as received</summary>
-        <pre>{raw}</pre>
-      </details>
-    </Panel>
+    <>
+      <Panel title={`2 Went upstream${which}`}>
+        <p class="upstream-url">
+          {method} {url}
+        </p>
+        <pre>{JSON.stringify(body, null, 2)}</pre>
+        <details>
+          <summary>Headers, without credentials</summary>
+          <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
+        </details>
+      </Panel>
+      <Panel title={`3 The upstream answered${which}`} actions={status === null ? undefined : <HttpStatus status={status} />}>
+        <details>
+          <summary>{framesOf(raw)}</summary>
+          <pre>{raw}</pre>
+        </details>
+      </Panel>
+    </>
   )
+}
+
+function framesOf(raw: string): string {
+  const frames = raw.split('\n').filter((line) => line.startsWith('data:')).length
+  return frames > 0 ? `${count(frames)} raw frames, ${bytes(raw.length)}` : `Raw answer, ${bytes(raw.length)}`
 }
 
 function Hooks({ of: { hooks } }: { of: Run }) {

@@ -40,6 +40,8 @@ export interface Done {
 }
 
 export interface Run {
+  /** What was sent. */
+  readonly sent: RunRequest | null
   readonly running: boolean
   readonly hooks: readonly Hook[]
   readonly upstreams: readonly Upstream[]
@@ -57,6 +59,7 @@ export interface RunRequest {
 }
 
 const NOTHING: Run = {
+  sent: null,
   running: false,
   hooks: [],
   upstreams: [],
@@ -67,16 +70,16 @@ const NOTHING: Run = {
   error: null,
 }
 
-export function useRun(): { run: Run | null; start(request: RunRequest): Promise<void>; stop(): void } {
+export function useRun(): { run: Run | null; start(request: RunRequest): Promise<Run>; stop(): void } {
   const [run, setRun] = useState<Run | null>(null)
   const abort = useRef<AbortController | null>(null)
   // A run costs money: it ends with the page that shows it.
   useEffect(() => () => abort.current?.abort(), [])
-  const start = async (body: RunRequest): Promise<void> => {
+  const start = async (body: RunRequest): Promise<Run> => {
     abort.current?.abort()
     const controller = new AbortController()
     abort.current = controller
-    let state: Run = { ...NOTHING, running: true }
+    let state: Run = { ...NOTHING, running: true, sent: body }
     let waits = false
     // Many events may come in one frame of the screen.
     const show = (): void => {
@@ -99,6 +102,7 @@ export function useRun(): { run: Run | null; start(request: RunRequest): Promise
     }
     state = { ...state, running: false }
     show()
+    return state
   }
   return { run, start, stop: () => abort.current?.abort() }
 }

@@ -2,9 +2,10 @@
 import { useGet } from '../../api/query.ts'
 import { count, money, ms, percent, UNKNOWN } from '../../app/format.ts'
 import { go } from '../../app/location.ts'
+import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { Part } from '../../ui/part.tsx'
-import { Owner, Status } from '../../ui/status.tsx'
+import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
 import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
@@ -83,8 +84,9 @@ export function ModelList({ of: models }: { of: readonly VirtualModel[] }) {
               id: 'owner',
               title: 'Owner',
               wide: true,
-              cell: ({ managed_by, config_key, name }) =>
-                managed_by === 'config' ? <Owner managedBy={managed_by} name={`virtualModels.${config_key ?? name}`} /> : 'API',
+              cell: ({ managed_by, config_key }) => (
+                <OwnerCell managedBy={managed_by} section="virtualModels" name={config_key} />
+              ),
             },
           ]}
         />

@@ -146,7 +146,7 @@ function Limit({ of: { hard_limit_usd, effective_limit_usd, increases } }: { of:
   return (
     <span>
       <Money usd={effective_limit_usd} />{' '}
-      <span class="quiet">
+      <span class="quiet wide">
         (<Money usd={hard_limit_usd} /> <Ago at={ends} />)
       </span>
     </span>

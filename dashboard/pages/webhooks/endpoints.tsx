@@ -7,8 +7,8 @@ import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { NewSecret } from '../../ui/new-secret.tsx'
+import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
-import { Owner } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { EndpointPeek } from './endpoint-peek.tsx'
@@ -71,8 +71,9 @@ export function Endpoints() {
                       id: 'owner',
                       title: 'Owner',
                       wide: true,
-                      cell: ({ managed_by, config_key }) =>
-                        managed_by === 'config' ? <Owner managedBy={managed_by} name={`webhooks.${config_key}`} /> : 'API',
+                      cell: ({ managed_by, config_key }) => (
+                        <OwnerCell managedBy={managed_by} section="webhooks" name={config_key} />
+                      ),
                     },
                   ]}
                 />
