@@ -113,10 +113,17 @@ function framesOf(raw: string): string {
   return frames > 0 ? `${count(frames)} raw frames, ${bytes(raw.length)}` : `Raw answer, ${bytes(raw.length)}`
 }
 
+const AROUND: ReadonlySet<string> = new Set(['attempt', 'call'])
+
+function time(us: number): string {
+  return us < 1000 ? `${us.toFixed(us < 10 ? 1 : 0)} µs` : ms(us / 1000)
+}
+
 function Hooks({ of: { hooks } }: { of: Run }) {
-  const whole = hooks.reduce((sum, { us }) => sum + us, 0)
+  // Hooks around a call contain the time of the call.
+  const own = hooks.filter(({ hook }) => !AROUND.has(hook)).reduce((sum, { us }) => sum + us, 0)
   return (
-    <Panel title={`${hooks.length} hooks ran, ${ms(whole / 1000)}`}>
+    <Panel title={`${hooks.length} hooks ran, ${time(own)}`}>
       <Table
         label="Hooks"
         rows={hooks.map((hook, index) => ({ ...hook, index }))}
@@ -124,7 +131,12 @@ function Hooks({ of: { hooks } }: { of: Run }) {
         columns={[
           { id: 'hook', title: 'Hook', cell: ({ hook }) => hook },
           { id: 'plugin', title: 'Plugin', cell: ({ plugin }) => plugin },
-          { id: 'time', title: 'Time', numeric: true, cell: ({ us }) => `${us.toFixed(us < 10 ? 1 : 0)} µs` },
+          {
+            id: 'time',
+            title: 'Time',
+            numeric: true,
+            cell: ({ us, hook }) => `${time(us)}${AROUND.has(hook) ? ', with the call' : ''}`,
+          },
           { id: 'result', title: '', cell: ({ failed }) => failed && <Status tone="failed">failed</Status> },
         ]}
       />

@@ -112,7 +112,7 @@ export function Editor({ saved }: { saved: VirtualModel | undefined }) {
           <ShadowNote name={draft.name} saved={saved?.name} />
           <Form
             submit={saved === undefined ? 'Create' : 'Save'}
-            disabled={locked || !changed}
+            disabled={locked || (!changed && wrongText === null)}
             onSubmit={save}
             onCancel={changed && saved ? () => replace(base) : undefined}
           >

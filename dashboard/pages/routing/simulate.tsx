@@ -32,7 +32,14 @@ export function Simulate({ draft, saved }: { draft: Draft; saved: Draft | undefi
       <Form submit="Run" onSubmit={run}>
         {written === null && (
           <>
-            <TextField name="requests" label="Requests, one a second" type="number" value={requests} onInput={setRequests} />
+            <TextField
+              name="requests"
+              covers={['script', 'draft']}
+              label="Requests, one a second"
+              type="number"
+              value={requests}
+              onInput={setRequests}
+            />
             <Field
               name="outages"
               label="Assume outages"
@@ -63,8 +70,8 @@ export function Simulate({ draft, saved }: { draft: Draft; saved: Draft | undefi
         <details open={written !== null}>
           <summary>Script{written !== null && ', written by hand'}</summary>
           <TextField
-            name="script"
-            covers={['draft']}
+            name={written === null ? 'shown' : 'script'}
+            covers={written === null ? [] : ['draft']}
             label="One JSON object a line"
             rows={5}
             hint="Requests, and what upstreams answer from a time on."
