@@ -54,6 +54,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   'a new connection': {
     path: '/connections?add=openai',
     submit: 'Add and test',
+    fill: { Key: 'sk-of-a-test' },
     wrong: [
       ['Label', ' '],
       ['Key', 'with a space'],

@@ -55,7 +55,7 @@ export function EventCatalogue() {
               >
                 <p>{ABOUT.get(shown.type)}</p>
                 <p class="quiet">A delivery in the format “signed JSON”. All values are invented.</p>
-                <pre>{JSON.stringify(shown.sample, null, 2)}</pre>
+                <pre class="whole">{JSON.stringify(shown.sample, null, 2)}</pre>
               </Peek>
             )}
           </div>
