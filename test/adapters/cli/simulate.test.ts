@@ -60,7 +60,10 @@ describe('hookgate simulate', () => {
     ])
     expect(requests[2]?.attempts[0]?.back_in_ms).toBe(5200)
     expect(requests.map(({ cost_usd }) => Number(cost_usd) > 0)).toEqual([true, true, true, true])
-    expect(summary.cost_usd).toBeCloseTo(requests.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0), 9)
+    expect(summary.cost_usd).toBeCloseTo(
+      requests.reduce((sum, { cost_usd }) => sum + Number(cost_usd), 0),
+      9,
+    )
     expect(summary).toEqual({
       requests: 4,
       succeeded: 4,
