@@ -83,32 +83,6 @@ describe('the summary', () => {
     expect(body.by_provider?.[1]).toMatchObject({ p50_ms: 100, p95_ms: 300 })
   })
 
-  it('counts what has no known price, but no cached answer and no failure that used nothing', async () => {
-    await open()
-    const unknown = { at: NOW - HOUR, costNano: null, chargeNano: null }
-    const nothing = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
-    await s.insert([
-      row({ ...unknown }),
-      row({ ...unknown, cached: 'exact' }),
-      row({ ...unknown, status: 502, tokens: nothing }),
-      row({ ...unknown, status: 502 }),
-      row({ at: NOW - HOUR, costNano: 0 }),
-    ])
-    expect((await s.get<Summary>('/api/usage')).body.totals).toMatchObject({ requests: 5, unpriced_requests: 2 })
-  })
-
-  it.each([
-    ['virtual_model', { virtualModel: 'vm' }, ['none', 'vm']],
-    ['cost_center', { costCenter: 'cc' }, ['cc', 'none']],
-    ['connection', { connectionId: '4' }, ['4', 'none']],
-  ])('goes over time by %s', async (group, member, names) => {
-    await open()
-    await s.insert([row({ at: NOW - HOUR, connectionId: null }), row({ at: NOW - HOUR, connectionId: null, ...member })])
-    const { data } = (await s.get<{ data: { group: string; requests: number }[] }>(`/api/usage/timeseries?group_by=${group}`))
-      .body
-    expect([...new Set(data.filter(({ requests }) => requests > 0).map((point) => point.group))]).toEqual(names)
-  })
-
   it('tells keys of one label apart, here and over time, and shows one that was renamed by its newest label', async () => {
     await open()
     await s.insert([
