@@ -42,6 +42,9 @@ export const attention = definePlugin({
       return items
     }
 
+    // An operator sees the effect of a lever at once.
+    gateway.events.on('audit.appended', () => cache.clear())
+
     gateway.api({
       method: 'GET',
       path: '/api/attention',

@@ -1,4 +1,4 @@
-// Emits key and user events from audit entries.
+// Emits key and user events from audit entries, and `audit.appended` for each entry.
 import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
 import type { Link } from './chain.ts'
 
@@ -20,6 +20,8 @@ declare module '../../core/types/plugin.ts' {
     'key.deleted': AuditedEvent
     'user.created': AuditedEvent
     'user.deleted': AuditedEvent
+    /** An operator changed something on this replica. */
+    'audit.appended': { readonly action: string }
   }
 }
 
@@ -38,10 +40,11 @@ export const SUBSCRIPTIONS = Object.fromEntries([...EVENTS.values()].map((type) 
 >
 
 export function bridge(events: PluginGateway['events'], link: Link): void {
+  const orgId = link.org_id === 0 ? null : link.org_id
+  events.emit('audit.appended', { action: link.action }, { orgId: orgId })
   const type = EVENTS.get(link.action)
   if (type === undefined) return
   const { action, actor, target, at } = link
-  const orgId = link.org_id === 0 ? null : link.org_id
   const details = JSON.parse(link.details) as Record<string, unknown>
   events.emit(type, { action, actor, target, org_id: orgId, at: new Date(at).toISOString(), details }, { orgId })
 }

@@ -67,7 +67,7 @@ describe('the list', () => {
     expect(found[0]).toMatchObject({ since: new Date(9).toISOString(), levers: [], effect: null })
   })
 
-  it('is kept for five seconds', async () => {
+  it('is kept for five seconds, or until an operator changes something', async () => {
     let asked = 0
     const clock = await made({
       plugins: [
@@ -83,6 +83,10 @@ describe('the list', () => {
     await clock.advance('5s')
     await list()
     expect(asked).toBe(2)
+    await t.post('/api/keys', { label: 'new' })
+    await list()
+    await list()
+    expect(asked).toBe(3)
   })
 
   it('says which source could not be read, and shows the others', async () => {
