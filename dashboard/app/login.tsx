@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../api/client.ts'
 import { signIn } from '../api/session.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { Form, TextField } from '../ui/form.tsx'
 import { loadMe } from './me.ts'
 
@@ -13,20 +14,30 @@ export function Login({ over = false }: { over?: boolean }) {
     signIn(token)
     await loadMe()
   }
+  const form = (
+    <Form submit="Sign in" onSubmit={submit}>
+      <TextField
+        name="password"
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        value={password}
+        onInput={setPassword}
+      />
+    </Form>
+  )
+  // A modal dialog of the page would cover anything else.
+  if (over)
+    return (
+      <Dialog title="Sign in again" guarded onClose={() => {}}>
+        {form}
+      </Dialog>
+    )
   return (
-    <main class={over ? 'login over' : 'login'}>
+    <main class="login">
       <div class="login-box">
-        <h1>{over ? 'Sign in again' : 'hookgate'}</h1>
-        <Form submit="Sign in" onSubmit={submit}>
-          <TextField
-            name="password"
-            label="Password"
-            type="password"
-            autocomplete="current-password"
-            value={password}
-            onInput={setPassword}
-          />
-        </Form>
+        <h1>hookgate</h1>
+        {form}
       </div>
     </main>
   )

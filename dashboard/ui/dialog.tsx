@@ -13,7 +13,10 @@ export function Dialog({ title, onClose, guarded = false, children }: DialogProp
   const dialog = useRef<HTMLDialogElement>(null)
   // Before the next key arrives, so that a dialog gets what is typed right after it was opened.
   useLayoutEffect(() => {
-    dialog.current?.showModal()
+    const element = dialog.current
+    element?.showModal()
+    // Gives the focus back to where it was.
+    return () => element?.close()
   }, [])
   return (
     <dialog
