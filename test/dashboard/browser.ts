@@ -55,6 +55,8 @@ export interface PageOptions {
   zone?: string
   /** Problems that the test causes on purpose. */
   expected?: RegExp
+  /** Default: true. */
+  javaScript?: boolean
 }
 
 export interface TestPage {
@@ -67,11 +69,12 @@ export interface TestPage {
 
 /** Opens a path of a listening gateway in a fresh context. */
 export async function openPage(origin: string, path: string, options: PageOptions = {}): Promise<TestPage> {
-  const { width = 1280, theme = 'light', zone = 'UTC', expected } = options
+  const { width = 1280, theme = 'light', zone = 'UTC', expected, javaScript = true } = options
   const context = await (await browser()).newContext({
     viewport: { width, height: width < 500 ? 780 : 860 },
     colorScheme: theme,
     timezoneId: zone,
+    javaScriptEnabled: javaScript,
     locale: 'en-GB',
     reducedMotion: 'reduce',
   })
@@ -94,7 +97,7 @@ export async function openPage(origin: string, path: string, options: PageOption
       if (response.status() >= 500) problems.push(`${response.status()} from ${response.url()}`)
     })
     await page.goto(origin + path)
-    await page.locator('h1').first().waitFor()
+    if (javaScript) await page.locator('h1').first().waitFor()
     return page
   }
   return {
