@@ -1,5 +1,6 @@
 // A table of few rows. Lists of many rows use virtual-table.tsx.
 import type { ComponentChildren } from 'preact'
+import { useShowMore } from './show-more.tsx'
 
 export interface Column<T> {
   id: string
@@ -22,6 +23,7 @@ interface TableProps<T> {
 
 export function Table<T>({ label, columns, rows, rowKey, onOpen, selected = null }: TableProps<T>) {
   const classOf = ({ numeric, wide }: Column<T>): string => `${numeric ? 'numeric ' : ''}${wide ? 'wide' : ''}`
+  const { shown, more } = useShowMore(rows)
   return (
     <div class="table-frame">
       <table aria-label={label}>
@@ -35,7 +37,7 @@ export function Table<T>({ label, columns, rows, rowKey, onOpen, selected = null
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
+          {shown.map((row) => {
             const key = rowKey(row)
             return (
               <tr
@@ -60,6 +62,7 @@ export function Table<T>({ label, columns, rows, rowKey, onOpen, selected = null
           })}
         </tbody>
       </table>
+      {more}
     </div>
   )
 }

@@ -4,6 +4,7 @@ import { useKeys } from '../../app/keys.tsx'
 import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Notice } from '../../ui/page.tsx'
+import { useShowMore } from '../../ui/show-more.tsx'
 import { HttpStatus, Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money, Time } from '../../ui/text.tsx'
@@ -13,15 +14,15 @@ export function Waterfall({ details }: { details: Details }) {
   const asTable = address.value.get('view') === 'table'
   const turn = (): void => setQuery({ view: asTable ? null : 'table' })
   useKeys([{ keys: 't', what: 'Attempts as table or bars', run: turn }])
+  const skipped = useShowMore(details.attempts.filter(({ skipped }) => skipped !== null))
   if (details.attempts.length === 0)
     return (
       <Notice>No upstream was asked: {details.cached ? 'the cache had the answer.' : 'the gateway answered by itself.'}</Notice>
     )
-  const timeline = timelineOf(details)
   return (
     <div class="waterfall">
       <AddressNote name="view" shown={asTable ? 'table' : null} />
-      {timeline.skipped.map((attempt) => (
+      {skipped.shown.map((attempt) => (
         <p key={attempt.n} class="quiet skipped">
           skipped {attempt.provider}/{attempt.model}: {attempt.skipped?.reason.replaceAll('_', ' ')}
           {attempt.skipped?.until != null && (
@@ -32,7 +33,8 @@ export function Waterfall({ details }: { details: Details }) {
           )}
         </p>
       ))}
-      {asTable ? <AttemptTable details={details} /> : <Lines of={timeline} />}
+      {skipped.more}
+      {asTable ? <AttemptTable details={details} /> : <Lines of={timelineOf(details)} />}
       <button type="button" class="button plain" title="t" onClick={turn}>
         {asTable ? 'Show as bars' : 'Show as table'}
       </button>
@@ -41,6 +43,7 @@ export function Waterfall({ details }: { details: Details }) {
 }
 
 function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
+  const { shown, more } = useShowMore(lines)
   return (
     <>
       <p class="axis" aria-hidden="true">
@@ -54,9 +57,10 @@ function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
         </p>
         <Track whole={whole} spans={gateway} />
       </div>
-      {lines.map((line) => (
+      {shown.map((line) => (
         <Attempts key={line.attempts[0]?.n} line={line} whole={whole} />
       ))}
+      {more}
       <p class="legend quiet" aria-hidden="true">
         <span class="gateway">gateway</span>
         <span class="open">connect and headers</span>
