@@ -22,6 +22,14 @@ const NAMES: Readonly<Record<string, string>> = {
   min_cost_usd: 'min_cost_usd',
 }
 
+/** What the server reads; a word that is half typed is not sent. */
+const VALUES: Readonly<Record<string, readonly [pattern: RegExp, such: string]>> = {
+  status: [/^(?:(?:[1-5]\d\d|[1-5]xx|error)(?:,(?!$)|$))+$/, '200, 4xx or error'],
+  min_latency_ms: [/^\d+$/, '2000'],
+  min_cost_usd: [/^\d+(?:\.\d+)?$/, '0.01'],
+  cached: [/^(?:true|false)$/, 'true'],
+}
+
 export const FILTER_WORDS = [
   'status',
   'model',
@@ -67,7 +75,9 @@ export function parseFilter(text: string, keyIds: ReadonlyMap<string, number>): 
       const id = /^\d+$/.test(value) ? value : keyIds.get(value)
       if (id === undefined) problems.push(`No key has the label \`${value}\`.`)
       else query[name] = String(id)
-    } else query[name] = name in query ? `${query[name]},${value}` : value
+    } else if (VALUES[name]?.[0].test(value) === false)
+      problems.push(`\`${word}\` is not complete. A value is for example ${VALUES[name]?.[1]}.`)
+    else query[name] = name in query ? `${query[name]},${value}` : value
   }
   if (free.length > 0) query.q = free.join(' ')
   return { query, problems }

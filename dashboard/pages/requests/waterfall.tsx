@@ -14,7 +14,8 @@ export function Waterfall({ details }: { details: Details }) {
   const asTable = address.value.get('view') === 'table'
   const turn = (): void => setQuery({ view: asTable ? null : 'table' })
   useKeys([{ keys: 't', what: 'Attempts as table or bars', run: turn }])
-  const skipped = useShowMore(details.attempts.filter(({ skipped }) => skipped !== null))
+  const timeline = timelineOf(details)
+  const skipped = useShowMore(timeline.skipped)
   if (details.attempts.length === 0)
     return (
       <Notice>No upstream was asked: {details.cached ? 'the cache had the answer.' : 'the gateway answered by itself.'}</Notice>
@@ -34,7 +35,7 @@ export function Waterfall({ details }: { details: Details }) {
         </p>
       ))}
       {skipped.more}
-      {asTable ? <AttemptTable details={details} /> : <Lines of={timelineOf(details)} />}
+      {asTable ? <AttemptTable details={details} /> : <Lines of={timeline} />}
       <button type="button" class="button plain" title="t" onClick={turn}>
         {asTable ? 'Show as bars' : 'Show as table'}
       </button>
