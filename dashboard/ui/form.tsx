@@ -23,6 +23,14 @@ export function Form({ onSubmit, submit, onCancel, disabled = false, children }:
   const [error, setError] = useState<ApiError | null>(null)
   const [busy, setBusy] = useState(false)
   const fields = useRef(new Set<string>())
+  const form = useRef<HTMLFormElement>(null)
+  /** The button that had the focus may be disabled now, and the browser then takes the focus away. */
+  const keepFocus = (): void => {
+    const look = (): void => {
+      if (document.activeElement === document.body) form.current?.focus()
+    }
+    requestAnimationFrame(() => setTimeout(look))
+  }
   const send = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (busy) return
@@ -34,11 +42,12 @@ export function Form({ onSubmit, submit, onCancel, disabled = false, children }:
       setError(ApiError.unreachable(thrown))
     } finally {
       setBusy(false)
+      keepFocus()
     }
   }
   const placed = error?.param != null && [...fields.current].some((name) => names(error, name))
   return (
-    <form class="form" noValidate onSubmit={send}>
+    <form ref={form} class="form" tabIndex={-1} noValidate onSubmit={send}>
       <FormContext.Provider value={{ error, fields: fields.current }}>{children}</FormContext.Provider>
       {error !== null && !placed && (
         <p class="failure" role="alert">

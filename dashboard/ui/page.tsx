@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Loaded } from '../api/query.ts'
 import { setQuery } from '../app/location.ts'
 import { Ago } from './text.tsx'
@@ -50,8 +50,20 @@ export function Peek({
   onClose: () => void
   children: ComponentChildren
 }) {
+  const peek = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    const element = peek.current
+    const opener = document.activeElement
+    // Gives the focus back to the row, or to the page where the row is gone.
+    return () => {
+      if (!element?.contains(document.activeElement)) return
+      const next = opener instanceof HTMLElement && opener !== document.body && opener.isConnected ? opener : null
+      ;(next ?? document.getElementById('main'))?.focus()
+    }
+  }, [])
   return (
     <aside
+      ref={peek}
       class="peek"
       aria-label={title}
       onKeyDown={(event) => {
