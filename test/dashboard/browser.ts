@@ -57,6 +57,8 @@ export interface PageOptions {
   expected?: RegExp
   /** Default: true. */
   javaScript?: boolean
+  /** The time of the pages, which stands still. */
+  now?: number
 }
 
 export interface TestPage {
@@ -69,7 +71,7 @@ export interface TestPage {
 
 /** Opens a path of a listening gateway in a fresh context. */
 export async function openPage(origin: string, path: string, options: PageOptions = {}): Promise<TestPage> {
-  const { width = 1280, theme = 'light', zone = 'UTC', expected, javaScript = true } = options
+  const { width = 1280, theme = 'light', zone = 'UTC', expected, javaScript = true, now } = options
   const context = await (await browser()).newContext({
     viewport: { width, height: width < 500 ? 780 : 860 },
     colorScheme: theme,
@@ -78,6 +80,7 @@ export async function openPage(origin: string, path: string, options: PageOption
     locale: 'en-GB',
     reducedMotion: 'reduce',
   })
+  if (now !== undefined) await context.clock.setFixedTime(now)
   const problems: string[] = []
   await context.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>

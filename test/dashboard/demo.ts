@@ -3,6 +3,7 @@
 import type { RunningServer } from '../../adapters/node/serve.ts'
 import { fail, text as scripted } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
+import type { Clock } from '../../core/types/ports.ts'
 
 export interface Demo {
   readonly t: TestGateway
@@ -12,13 +13,15 @@ export interface Demo {
 export interface DemoTexts {
   /** Placed in every label, description and message that callers or upstreams choose. */
   readonly text?: string
+  /** Default: the system's. */
+  readonly clock?: Clock
 }
 
 /** @param texts.text default: an ordinary name */
-export async function demo({ text = 'main' }: DemoTexts = {}): Promise<Demo> {
+export async function demo({ text = 'main', clock }: DemoTexts = {}): Promise<Demo> {
   const t = await createTestGateway({
     env: { PRICING_SYNC_ENABLED: 'false', LOG_BODIES: 'true' },
-    ports: { outboundPost: async () => ({ status: 500 }) },
+    ports: { outboundPost: async () => ({ status: 500 }), ...(clock && { clock }) },
     upstream: [scripted(text), fail(500, { message: text }), scripted(text)],
   })
   const server: RunningServer = await t.listen()
