@@ -22,7 +22,7 @@ const NAMES: Readonly<Record<string, string>> = {
   min_cost_usd: 'min_cost_usd',
 }
 
-/** What the server reads; a word that is half typed is not sent. */
+/** Values that the server takes. A word that is half typed is not sent. */
 const VALUES: Readonly<Record<string, readonly [pattern: RegExp, such: string]>> = {
   status: [/^(?:(?:[1-5]\d\d|[1-5]xx|error)(?:,(?!$)|$))+$/, '200, 4xx or error'],
   min_latency_ms: [/^\d+$/, '2000'],

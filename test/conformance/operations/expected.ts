@@ -57,7 +57,8 @@ export function expectedOf({ operation, codec }: CodecCase, column: Column): Ope
   if (column === 'success') return { ...answered(SUCCESS[`${operation}→${codec}`]), status: 200, next: false }
   const next = column !== '400' && operations.find(({ id }) => id === operation)?.connections === 'all'
   // The bytes of a streamed speech have reached the caller by then.
-  if (operation === 'speech' && codec !== 'google' && column === 'cut') return { class: 'converted', detail: ['cut_audio'], status: 200, next }
+  if (operation === 'speech' && codec !== 'google' && column === 'cut')
+    return { class: 'converted', detail: ['cut_audio'], status: 200, next }
   const [status, note] = FAILURES[column]
   return { class: note === undefined ? 'lossless' : 'converted', detail: note === undefined ? [] : [note], status, next }
 }
