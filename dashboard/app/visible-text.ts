@@ -1,6 +1,6 @@
 // Shows control and direction characters of every text as escapes. Names, errors and bodies come from callers and upstreams, and a
 // direction override could make one text look like another.
-import { options, type VNode } from 'preact'
+import { Fragment, options, type VNode } from 'preact'
 
 const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Cs}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
 
@@ -12,13 +12,16 @@ export function visible(text: string): string {
 export function showHiddenCharacters(): void {
   const before = options.vnode
   options.vnode = (vnode: VNode) => {
-    if (typeof vnode.type === 'string') {
+    if (typeof vnode.type === 'string' || vnode.type === Fragment) {
       const props = vnode.props as { children?: unknown; title?: unknown }
-      if (typeof props.children === 'string') props.children = visible(props.children)
-      else if (Array.isArray(props.children))
-        props.children = props.children.map((child) => (typeof child === 'string' ? visible(child) : child))
+      props.children = visibleIn(props.children)
       if (typeof props.title === 'string') props.title = visible(props.title)
     }
     before?.(vnode)
   }
+}
+
+function visibleIn(children: unknown): unknown {
+  if (typeof children === 'string') return visible(children)
+  return Array.isArray(children) ? children.map(visibleIn) : children
 }

@@ -90,7 +90,7 @@ export async function openPage(origin: string, path: string, options: PageOption
   const tab = async (path: string): Promise<Page> => {
     const page = await context.newPage()
     page.on('console', (message) => {
-      if (message.type() === 'error') problems.push(message.text())
+      if (message.type() === 'error') problems.push(`${message.text()} ${message.location().url}`)
     })
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('request', (request) => {

@@ -31,8 +31,11 @@ export async function picture(page: Page): Promise<Buffer> {
 
 /** Resolves when what the page asked for has arrived and is drawn. */
 export async function drawn(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
+  // The stream of events stays open, so the network is never idle.
   await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
+  await page.waitForFunction(
+    'performance.now() - Math.max(0, ...performance.getEntriesByType("resource").map((one) => one.responseEnd)) > 150',
+  )
   await page.evaluate(
     'document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))',
   )

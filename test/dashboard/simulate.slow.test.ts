@@ -51,9 +51,12 @@ describe.skipIf(BROWSER === null)('simulate in the dashboard (needs chromium)', 
     return stdout
   }
 
+  const scriptField = (page: Page) => page.getByRole('region', { name: 'Simulate' }).getByLabel('One JSON object a line')
+
   async function simulate(page: Page, script: string): Promise<PageResponse> {
     const panel = page.getByRole('region', { name: 'Simulate' })
-    await panel.getByLabel('Script', { exact: true }).fill(script)
+    if (!(await scriptField(page).isVisible())) await panel.getByText('Script', { exact: true }).click()
+    await scriptField(page).fill(script)
     const answer = page.waitForResponse('**/api/simulate')
     await panel.getByRole('button', { name: 'Run' }).click()
     return answer
@@ -71,6 +74,7 @@ describe.skipIf(BROWSER === null)('simulate in the dashboard (needs chromium)', 
     expect(lines).toHaveLength(40)
     // Some of the script fails: the figures are not of a calm day.
     expect(stdout).toContain('"skipped"')
+    await page.getByText('Each request', { exact: true }).click()
     const result = page.getByRole('table', { name: 'Simulated requests' })
     await expect.poll(() => result.getByRole('row').count()).toBe(41)
     const words = await page.getByRole('region', { name: 'Simulate' }).innerText()
@@ -106,7 +110,7 @@ describe.skipIf(BROWSER === null)('simulate in the dashboard (needs chromium)', 
       const { error } = (await answer.json()) as { error: { param: string; message: string } }
       expect(error.param, label).toBe('script')
       await panel.getByRole('alert').getByText(error.message.slice(0, 40)).waitFor()
-      expect(await panel.getByLabel('Script', { exact: true }).inputValue()).toBe(script)
+      expect(await scriptField(page).inputValue()).toBe(script)
     }
     expect(await page.getByRole('table', { name: 'Simulated requests' }).count()).toBe(0)
     await close()

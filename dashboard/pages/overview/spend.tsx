@@ -12,7 +12,8 @@ const DAY_MS = 86_400_000
 
 export function Spend({ totals, window }: { totals: Got<'/api/usage'>['totals']; window: string }) {
   const day = (back: number): string => new Date(now.value - back * DAY_MS).toISOString().slice(0, 10)
-  const today = useGet('/api/usage', { query: { since: day(0) } }, LOOK_MS)
+  // With an end: the clock of the browser may be ahead of the gateway's.
+  const today = useGet('/api/usage', { query: { since: day(0), until: day(-1) } }, LOOK_MS)
   const yesterday = useGet('/api/usage', { query: { since: day(1), until: day(0) } })
   return (
     <Panel title="Spend" actions={<a href={href('/spend')}>details</a>}>
