@@ -45,10 +45,13 @@ export async function drawn(page: Page): Promise<void> {
 export async function overlaps(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const nameOf = (element: Element): string => `${element.tagName} ${(element.textContent ?? '').trim().slice(0, 30)}`
+    // Texts for screen readers only.
+    const clipped = (element: Element | null): boolean =>
+      element !== null && (getComputedStyle(element).clipPath === 'inset(50%)' || clipped(element.parentElement))
     const boxes = (selector: string) =>
       [...document.querySelectorAll(selector)].flatMap((element) => {
         const box = element.getBoundingClientRect()
-        const shown = box.width > 1 && box.height > 1 && (element as HTMLElement).checkVisibility()
+        const shown = box.width > 1 && box.height > 1 && (element as HTMLElement).checkVisibility() && !clipped(element)
         return shown ? [{ element, box }] : []
       })
     const found: string[] = []
