@@ -1,9 +1,9 @@
 // A gateway with something on every page: connections, keys, virtual models, budgets, webhooks, requests that worked and that failed.
 
 import type { RunningServer } from '../../adapters/node/serve.ts'
+import type { FakeClock } from '../../adapters/testing/fake-clock.ts'
 import { fail, text as scripted } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import type { Clock } from '../../core/types/ports.ts'
 
 export interface Demo {
   readonly t: TestGateway
@@ -14,7 +14,7 @@ export interface DemoTexts {
   /** Placed in every label, description and message that callers or upstreams choose. */
   readonly text?: string
   /** Default: the system's. */
-  readonly clock?: Clock
+  readonly clock?: FakeClock
 }
 
 /** @param texts.text default: an ordinary name */
@@ -43,5 +43,7 @@ export async function demo({ text = 'main', clock }: DemoTexts = {}): Promise<De
     await t.post('/v1/chat/completions', { model, messages }, headers)
     await t.untilCommitted(++settled)
   }
+  // Windows end before the time that is now.
+  await clock?.advance(120_000)
   return { t, origin: server.url }
 }
