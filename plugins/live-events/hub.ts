@@ -28,6 +28,8 @@ const PING_MS = 15_000
 const TICK_MS = 1000
 /** A reader that reads nothing for this time counts as gone. */
 const STALL_MS = 120_000
+/** Events that come faster are sent together: a write for each would cost the requests more than the events are worth. */
+const BATCH_MS = 40
 /** Maximum organizations with stored events; the one that was quiet longest is removed. */
 const MAX_RINGS = 1000
 
@@ -51,6 +53,9 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   const channels = new Map<number, Channel>()
   const pings = new Map<Subscriber, { at: number; listening: Listening }>()
   let ticker: Timer | null = null
+  let batch: Timer | null = null
+  let woken = Number.NEGATIVE_INFINITY
+  let waiting = 0
 
   const channelOf = (orgId: number | null): Channel => {
     const known = channels.get(orgId ?? 0)
@@ -75,6 +80,13 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
       }
     }
   }
+  const wake = (): void => {
+    batch?.cancel()
+    batch = null
+    woken = clock.monotonic()
+    waiting = 0
+    for (const subscriber of pings.keys()) subscriber.wake()
+  }
   const closeAll = (): void => {
     for (const subscriber of [...pings.keys()]) subscriber.close()
   }
@@ -96,7 +108,10 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
         channels.set(org, channel)
       }
       channel.ring.push(told)
-      for (const subscriber of channel.listeners) subscriber.wake()
+      if (channel.listeners.size === 0) return
+      // Readers must not fall behind the ring while they wait.
+      if (clock.monotonic() - woken >= BATCH_MS || ++waiting >= size / 2) wake()
+      else batch ??= clock.timer(BATCH_MS, wake, true)
     },
     listen(listening) {
       const { ring, listeners } = channelOf(listening.orgId)
@@ -116,7 +131,10 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
       ticker ??= clock.every(TICK_MS, tick)
       return subscriber.stream
     },
-    close: closeAll,
+    close() {
+      batch?.cancel()
+      closeAll()
+    },
   }
 }
 
