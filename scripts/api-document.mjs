@@ -1,4 +1,4 @@
-// The part of the OpenAPI document that the dashboard uses, and its hash.
+// The part of the OpenAPI document that the client and the dashboard use, and its hash.
 import { createHash } from 'node:crypto'
 
 /** Leaves out the data plane, and every schema that no remaining route names. */

@@ -1,4 +1,4 @@
-// The types of the dashboard's client belong to the control plane as it is.
+// The types of the client and of the dashboard belong to the control plane as it is.
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
@@ -9,6 +9,6 @@ it('`npm run gen:api` was run after the last change of a control-plane route', a
   const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' } })
   const document = await (await t.fetch('/api/openapi.json')).json()
   await t.close()
-  const committed = await readFile(new URL('../../dashboard/api/schema.d.ts', import.meta.url), 'utf8')
+  const committed = await readFile(new URL('../../adapters/client/schema.ts', import.meta.url), 'utf8')
   expect(committed.split('\n')[1]).toBe(`// ${hashOf(document)}`)
 })
