@@ -1,6 +1,7 @@
 // Implements gateway.fetch(request): the data plane over web objects, everything else through the control app.
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
+import type { Outcome } from '../types/context.ts'
 import type { FetchOptions } from '../types/gateway.ts'
 import type { Ingress, Peer, Sink } from '../types/ports.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -12,8 +13,8 @@ import { judgedPeer, webIngress, webSink } from './web-exchange.ts'
 
 export interface WebFetchSource {
   control(): ControlApp
-  /** Resolves when the exchange is settled. */
-  run(ingress: Ingress, sink: Sink): Promise<void>
+  /** Resolves when the exchange is settled; null: no route took it. */
+  run(ingress: Ingress, sink: Sink): Promise<Outcome | null>
 }
 
 export type WebFetch = (request: Request, options?: FetchOptions) => Promise<Response>
@@ -26,7 +27,10 @@ export function webFetch({ control, run }: WebFetchSource): WebFetch {
     const path = withoutPrefix(url.pathname, prefix)
     if (owns(path)) {
       const { sink, response, release } = webSink(request.signal)
-      void run(webIngress(request, path, url.search.slice(1), from, options?.context), sink).then(release)
+      void run(webIngress(request, path, url.search.slice(1), from, options?.context), sink).then((outcome) => {
+        release()
+        options?.settled?.(outcome)
+      })
       return response
     }
     if (leftOut(path, options?.serve)) return notServed(request.method, path)

@@ -5,7 +5,7 @@ import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { Awaitable } from '../types/canonical.ts'
-import type { Plan } from '../types/context.ts'
+import type { Outcome, Plan } from '../types/context.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Ingress, Sink } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
@@ -20,25 +20,29 @@ import { driver, type Runtime } from './runtime.ts'
 import { settle } from './settle.ts'
 import { RequestUnit } from './unit.ts'
 
-/** Serves one exchange. Never rejects; resolves when the exchange is settled. */
-export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink): Promise<void> {
+/** Serves one exchange. Never rejects; resolves when the exchange is settled, with null when no route took it. */
+export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink): Promise<Outcome | null> {
   const { crossOrigin } = runtime
   const reply = new ReplyWriter(runtime, sink, crossOrigin.on ? crossOrigin.headersFor(ingress.headers) : null)
   let route: MatchedRoute
   try {
     if (ingress.refusal) throw ingress.refusal
     const preflight = crossOrigin.on ? crossOrigin.preflight(ingress) : null
-    if (preflight !== null) return reply.empty(204, preflight, dialectOfPath(ingress.path), requestId())
+    if (preflight !== null) {
+      reply.empty(204, preflight, dialectOfPath(ingress.path), requestId())
+      return null
+    }
     if (runtime.overload.level > 0) runtime.overload.admit(ingress.headers)
     route = runtime.routes.match(ingress)
   } catch (error) {
     refuseUnrouted(reply, ingress, sink, error)
-    return
+    return null
   }
   const ctx = contextFor(runtime, ingress, route)
   const ticket = runtime.active.add(ctx)
   sink.onGone(() => ctx.stop(GatewayError.clientGone()))
   let error: GatewayErrorShape | null = null
+  let outcome: Outcome
   try {
     const result = (await prepare(runtime, ctx, route, ingress, reply)) ?? (await dispatch(runtime, ctx))
     const sending = sendResult(runtime, ctx, result, reply)
@@ -49,8 +53,9 @@ export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink
   } finally {
     if (ctx.ticking !== null) runtime.ticker.remove(ctx.ticking)
     runtime.active.remove(ticket)
-    settle(runtime, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
+    outcome = settle(runtime, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
   }
+  return outcome
 }
 
 /**

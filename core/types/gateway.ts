@@ -1,5 +1,6 @@
 // Types of the assembled gateway and of the ports it is built from.
 import type { Awaitable } from './canonical.ts'
+import type { Outcome } from './context.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
 import type { ControlPlace, HostContext, ServedParts } from './host.ts'
@@ -31,13 +32,15 @@ export interface FetchOptions extends Partial<Peer> {
   prefix?: string
   /** The parts of the control plane that are served; the others answer 404. */
   serve?: ServedParts
+  /** Called once when a data-plane request is settled, with its usage and cost; null: no route took it. It must not throw. */
+  settled?(outcome: Outcome | null): void
 }
 
 export interface Gateway {
   /** Serves both planes on any runtime. It is bound, so that `app.mount('/llm', gateway)` works. */
   readonly fetch: (request: Request, options?: FetchOptions) => Promise<Response>
-  /** Serves the data plane. Never throws or rejects; resolves when the exchange is settled. */
-  handle(ingress: Ingress, sink: Sink): Promise<void>
+  /** Serves the data plane. Never throws or rejects; resolves when the exchange is settled; null: no route took it. */
+  handle(ingress: Ingress, sink: Sink): Promise<Outcome | null>
   /** True when handle() serves the path (`/v1/`, `/v1beta/`). */
   owns(path: string): boolean
   /** The H3 app of the current generation: health, metrics, /api. */
