@@ -8,15 +8,20 @@ export type { Configuration } from './config/configuration.ts'
 export type { MemberChange } from './config/declaration.ts'
 export {
   type ConfigFile,
+  type ConfigProviders,
   type ConfigSections,
+  type ConfigSettings,
   type ConnectionConfig,
   defineConfig,
   type GatewayConfig,
   type Pinned,
   type PluginReference,
+  type SettingsTree,
+  type ProviderId,
   pin,
 } from './config/define.ts'
 export { type Env, type Resolved, readEnv } from './config/env.ts'
+export type { ConfigOptions } from './config/option-types.ts'
 export { conflict, refuseExclusive, refuseOwnedByFile } from './config/owned.ts'
 export type { ConfigPlan, PlanAction, PlanStep } from './config/reconcile.ts'
 export { isSecretRef, resolveSecret, type SecretRef, secret } from './config/secret.ts'

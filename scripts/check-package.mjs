@@ -37,6 +37,8 @@ function consumer() {
     'hookgate/core',
     'hookgate/preset',
     'hookgate/testing',
+    'hookgate/client',
+    'hookgate/ai-sdk',
     ...plugins.map((name) => `hookgate/plugins/${name}`),
     ...drivers.map((name) => `hookgate/adapters/${name}`),
   ]
@@ -78,7 +80,10 @@ try {
   writeFileSync(join(dir, 'package.json'), JSON.stringify({ type: 'module' }))
   writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions: OPTIONS, files: ['all.ts'] }))
   writeFileSync(join(dir, 'all.ts'), consumer())
-  // Not a dependency: both versions would install a command `tsc`.
+  // Not dependencies: each version would install a command `tsc`. 5.4 is the oldest that compiles the declarations.
+  const oldest = { ...OPTIONS, target: 'es2022' }
+  writeFileSync(join(dir, 'tsconfig.oldest.json'), JSON.stringify({ compilerOptions: oldest, files: ['all.ts'] }))
+  run('a strict consumer, TypeScript 5.4', ...fetched('typescript@5.4', 'tsc', '-p', join(dir, 'tsconfig.oldest.json')))
   run('a strict consumer, TypeScript 5.9', ...fetched('typescript@5.9', 'tsc', '-p', dir))
   run('a strict consumer, TypeScript 7', bin('tsc'), ['-p', dir])
 } finally {

@@ -1,6 +1,7 @@
 // hookgate: exports the core together with Node's ports, server and configuration loading.
 export * from '../../core/index.ts'
 export { type PresetOptions, preset } from '../../plugins/preset.ts'
+export type {} from '../providers/provider-ids.ts'
 export { createGateway } from './gateway.ts'
 export { loadConfig } from './load-config.ts'
 export { type LoadedGateway, type LoadOptions, loadGateway } from './load-gateway.ts'

@@ -6,11 +6,19 @@ import { WORDED } from '../text/issue-text.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { ConnectionCaps, Provider } from '../types/provider.ts'
+import type { ConfigOptions } from './option-types.ts'
 import type { SecretRef } from './secret.ts'
+
+/** Providers of the registry, by id; widened with `declare module 'hookgate/core'`. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by the registry and by providers as code
+export interface ConfigProviders {}
+
+/** Any id is accepted; editors complete the known ones. */
+export type ProviderId = keyof ConfigProviders | 'custom' | (string & Record<never, never>)
 
 export interface ConnectionConfig {
   /** A provider of the registry, `custom`, or any id with baseUrl and wireFormat. */
-  provider: string
+  provider: ProviderId
   /** Optional for providers that need no key. */
   apiKey?: string | SecretRef
   /** Everything before the operation path, as the vendor's SDK shows it. */
@@ -46,6 +54,17 @@ export function pin<T>(value: T): Pinned<T> {
 // biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
 export interface ConfigSections {}
 
+/** Settings that plugins declare, by key; widened with `declare module 'hookgate/core'`. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
+export interface ConfigSettings {}
+
+/** Values by dotted key (`'breaker.cooldown_secs': 5`) or nested (`breaker: { cooldown_secs: 5 }`). */
+export type SettingsTree<S> = { [K in keyof S]?: S[K] | Pinned<S[K]> } & {
+  [H in HeadOf<keyof S>]?: SettingsTree<{ [K in keyof S as K extends `${H}.${infer Rest}` ? Rest : never]: S[K] }>
+}
+
+type HeadOf<K> = K extends `${infer H}.${string}` ? H : never
+
 export interface GatewayConfig extends Partial<ConfigSections> {
   profile?: 'local' | 'cloud'
   /** Default: preset(). The order of the list is the order of hooks within a band. */
@@ -54,11 +73,12 @@ export interface GatewayConfig extends Partial<ConfigSections> {
   connections?: Record<string, ConnectionConfig>
   /** Additional providers, as code. */
   providers?: Provider[]
-  settings?: Record<string, unknown>
+  /** Values of settings. `pin(value)` overrides every other source. */
+  settings?: SettingsTree<ConfigSettings>
   /** Sections that only this file may fill: their routes refuse to create rows (`['virtualModels']`). */
   exclusive?: string[]
   /** Boot options by the camelCase name of their GATEWAY_* variable (`streamHeartbeatMs`). The environment takes precedence. */
-  options?: Record<string, string | number | boolean>
+  options?: Partial<ConfigOptions>
 }
 
 /** A plugin by npm name or by path. A path is relative to the configuration file. */
@@ -142,7 +162,7 @@ export function sectionsOf(config: GatewayConfig): Record<string, Record<string,
 }
 
 /** Returns the file's values of variables, by camelCase name. */
-export function fileOptions({ options, profile }: GatewayConfig): NonNullable<GatewayConfig['options']> {
+export function fileOptions({ options, profile }: GatewayConfig): Record<string, string | number | boolean> {
   return { ...options, ...(profile === undefined ? {} : { profile }) }
 }
 

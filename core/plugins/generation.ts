@@ -58,7 +58,7 @@ export interface GenerationSource {
  */
 export async function buildGeneration(source: GenerationSource, previous: Generation | null): Promise<Generation> {
   const { secret } = source.services.get('configuration') as Configuration
-  const wanted = source.plugins.map((plugin) => pluginInstance(plugin, resolveOptions(plugin, source.env, secret)))
+  const wanted = source.plugins.map((plugin, at) => pluginInstance(plugin, resolveOptions(plugin, source.env, secret, at)))
   refuseDuplicates(wanted)
   const fileSettings = { ...source.fileSettings, file: settingsOfFile(source.plugins, source.fileSettings.file) }
   const kept = carriedOver(wanted, previous, source.services)

@@ -9,15 +9,18 @@ import { optionVariables } from './variables.ts'
 
 /**
  * Returns the options of the config file, overridden by the variables that are declared for the fields.
+ * @param at the position in `plugins`; errors of a plugin that the file names say it.
  * @throws Error naming plugin and field, and the variable that the value came from, or that a secret reference names.
  */
 export function resolveOptions(
   plugin: Plugin,
   env: Env,
   secretOf: (reference: SecretRef, where: string) => string,
+  at: number,
 ): Record<string, unknown> {
   const schema = plugin.definition.config as ZodObject | undefined
   const wrong = (what: string): Error => new Error(`The plugin \`${plugin.name}\` got wrong options: ${what}`)
+  const place = plugin.origin?.kind === 'package' || plugin.origin?.kind === 'file' ? `plugins.${at}.options` : ''
   if (typeof plugin.options !== 'object' || Array.isArray(plugin.options)) throw wrong('they must be an object')
   const given = withSecretValues(plugin.options, secretOf, `The options of the plugin \`${plugin.name}\``) as Record<
     string,
@@ -51,7 +54,8 @@ export function resolveOptions(
   if (parsed.success) return parsed.data
   const lines = parsed.error.issues.map(({ path, message }) => {
     const source = sources.get(String(path[0]))
-    return `${path.join('.') || 'options'}${source === undefined ? '' : ` (from ${source})`}: ${message}`
+    const field = [place, ...path].filter((part) => part !== '').join('.') || 'options'
+    return `${field}${source === undefined ? '' : ` (from ${source})`}: ${message}`
   })
   throw wrong(lines.join('; '))
 }

@@ -3,6 +3,13 @@
 import { definePlugin } from 'hookgate'
 import { z } from 'zod'
 
+// The type of the setting in `settings` of gateway.config.ts.
+declare module 'hookgate/core' {
+  interface ConfigSettings {
+    'audit_trail.failures_only': boolean
+  }
+}
+
 export const auditTrail = definePlugin({
   name: 'audit-trail',
   config: z.object({ team: z.string() }),

@@ -42,3 +42,10 @@ export const DEFAULTS = {
   access_log: { bodies: false, sample: 1 },
   reviewers: [],
 }
+
+declare module '../../../core/config/define.ts' {
+  interface ConfigSettings {
+    'cache.ttl': string
+    'access_log.bodies': boolean
+  }
+}

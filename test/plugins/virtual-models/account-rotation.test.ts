@@ -6,7 +6,7 @@ import { type World, type WorldOptions, world } from '../resilience/support.ts'
 let w: World
 afterEach(() => w.close())
 
-const serialize = { 'routing.account_rotation': 'round_robin' }
+const serialize = { 'routing.account_rotation': 'round_robin' } as const
 const four = [{}, {}, {}, {}]
 const start = async ({ config, ...options }: WorldOptions = {}) => {
   w = await world({ accounts: four, ...options, config: { settings: serialize, ...config } })
