@@ -1,11 +1,11 @@
-// What the gateway says about a call, as `providerMetadata.hookgate`.
+// Reads the facts of a call from its answer, as `providerMetadata.hookgate`.
 import type { TrackedCall } from './connection.ts'
 
 /** A type and not an interface, so that it is a JSON object for the AI SDK. */
 export type HookgateFacts = {
   /** The id in the gateway's log. */
   requestId: string | null
-  /** Who answered; null: a cache. */
+  /** The provider that answered; null: a cache. */
   provider: string | null
   model: string | null
   /** Upstream calls that were made. */

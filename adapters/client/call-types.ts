@@ -13,7 +13,7 @@ export type PathsWith<M extends Method> = {
 
 type Success<R> = R extends { 200: infer A } ? A : R extends { 201: infer A } ? A : never
 
-/** What is sent as JSON; never: nothing, or something else. */
+/** The JSON of a body; never: there is none, or it is something else. */
 type JsonIn<T> = [T] extends [never] ? never : T extends { content: { 'application/json': infer J } } ? J : never
 
 /** The JSON answer of an operation; never: it answers something else, such as CSV or a stream. */

@@ -16,7 +16,7 @@ export interface ServerAddress {
 export interface InProcess {
   /** A gateway in this process: calls need no socket. */
   readonly gateway: Pick<Gateway, 'control'>
-  /** Who calls, for rights and audit; default: the whole gateway's administrator, named `host`. */
+  /** The caller, for rights and audit; default: the whole gateway's administrator, named `host`. */
   readonly operator?: Operator
   /** A token to check in place of `operator`. */
   readonly token?: string | undefined
