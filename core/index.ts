@@ -16,9 +16,9 @@ export {
   type GatewayConfig,
   type Pinned,
   type PluginReference,
-  type SettingsTree,
   type ProviderId,
   pin,
+  type SettingsTree,
 } from './config/define.ts'
 export { type Env, type Resolved, readEnv } from './config/env.ts'
 export type { ConfigOptions } from './config/option-types.ts'

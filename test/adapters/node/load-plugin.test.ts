@@ -98,7 +98,11 @@ describe('a plugin that a configuration file names', () => {
     ['a setup that is exported bare', `'./bare.ts'`, /could not be made: .*If its default export is the setup itself, wrap it/],
     ['a function that makes nothing', `'./idle.ts'`, /is a function that returned nothing\. Wrap it: .*definePlugin/],
     ['a file that does not load', `'./broken.ts'`, /`\.\/broken\.ts` could not be loaded: it breaks/],
-    ['wrong options', `{ plugin: './words.ts', options: { wrod: 'x' } }`, /plugin `words` got wrong options: plugins\.\d+\.options: .*wrod/],
+    [
+      'wrong options',
+      `{ plugin: './words.ts', options: { wrod: 'x' } }`,
+      /plugin `words` got wrong options: plugins\.\d+\.options: .*wrod/,
+    ],
   ])('%s stops the boot and is named', async (_what, plugins, message) => {
     const cwd = project(plugins, {
       'other.ts': 'export const a = 1, b = 2',
