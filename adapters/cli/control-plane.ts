@@ -4,6 +4,7 @@
 import type { HostedGateway } from '../../core/gateway.ts'
 import { loggedText } from '../../core/text/error-text.ts'
 import type { Logger } from '../../core/types/ports.ts'
+import { createClient, type HookgateClient, HookgateError } from '../client/index.ts'
 import { failUsage } from './fail.ts'
 import { refusal } from './refusal.ts'
 import { say } from './table.ts'
@@ -76,11 +77,22 @@ export async function withControlPlane<T>(
 
 /** Returns the control plane of a gateway in this process. */
 export function planeOf(gateway: HostedGateway): ControlPlane {
+  const client = createClient({ gateway, operator: OPERATOR })
+  return { gateway, ...callsOf(client, refusal) }
+}
+
+/** Returns the calls of a client. `failureOf` turns its errors into those of the command line. */
+export function callsOf(
+  { send }: HookgateClient,
+  failureOf: (error: HookgateError, method: string, path: string) => Error,
+): Omit<ControlPlane, 'gateway'> {
+  const answered = (method: string, path: string, body?: unknown): Promise<Response> =>
+    send(method, path, { body }).catch((error: unknown) => {
+      throw error instanceof HookgateError ? failureOf(error, method, path) : error
+    })
   return {
-    gateway,
-    call: async <A>(method: string, path: string, body?: unknown) =>
-      (await (await answered(gateway, method, path, body)).json()) as A,
-    download: (path) => answered(gateway, 'GET', path, undefined),
+    call: async <A>(method: string, path: string, body?: unknown) => (await (await answered(method, path, body)).json()) as A,
+    download: (path) => answered('GET', path),
   }
 }
 
@@ -94,14 +106,6 @@ function isRemote(place: Place): place is Place & { url: string } {
 
 /** A caller with the master key and the database already has full access, so the CLI acts with the system role. */
 const OPERATOR = { actor: 'cli', orgId: null, role: 'system', readOnly: false, auth: 'host' } as const
-
-async function answered(gateway: HostedGateway, method: string, path: string, body: unknown): Promise<Response> {
-  const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-  const request = new Request(`http://cli.local${path}`, { method, ...sent })
-  const response = await gateway.control.fetch(request, { address: null, local: true, secure: true, operator: OPERATOR })
-  if (response.ok) return response
-  throw await refusal(response, method, path)
-}
 
 function refuseMemory({ env }: HostedGateway): void {
   const url = env.get<string | null>('DATABASE_URL')

@@ -1,14 +1,9 @@
 // Turns a refusal of the control plane into a failure of the command.
+import type { HookgateError } from '../client/index.ts'
 import { ApiFailure } from './fail.ts'
 
-interface Refused {
-  readonly error?: { readonly message: string; readonly param?: string | null; readonly code?: string | null }
-}
-
-export async function refusal(response: Response, method: string, path: string): Promise<Error> {
-  const answer = (await response.json().catch(() => ({}))) as Refused
-  const { message = `${method} ${path}: ${response.status}`, param = null, code = null } = answer.error ?? {}
+export function refusal({ status, code, message, param }: HookgateError, method: string, path: string): Error {
   if (code === 'unknown_url')
     return new Error(`This configuration has no plugin that answers ${method} ${path}. Add it to \`plugins\`, or use the preset.`)
-  return new ApiFailure(response.status, message, param)
+  return new ApiFailure(status, message, param)
 }

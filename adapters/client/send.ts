@@ -40,6 +40,8 @@ export function sender(options: ClientOptions): Send {
     const request = new Request(base + filled(path, call.path ?? {}) + queryText(call.query ?? {}), {
       method: verb,
       headers,
+      // A redirect is a refusal: it would carry the token elsewhere, and turn a POST into a GET.
+      redirect: 'manual',
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     })

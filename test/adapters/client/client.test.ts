@@ -155,6 +155,21 @@ describe('by address', () => {
     expect((gone as Error).cause).toBeInstanceOf(Error)
   })
 
+  it('does not follow a redirect with its token', async () => {
+    t = await createTestGateway()
+    const modes: string[] = []
+    const client = createClient({
+      baseURL: 'http://gateway.test/llm',
+      token: 'secret',
+      async fetch(request) {
+        modes.push(`${request.url} ${request.redirect} ${request.headers.get('authorization')}`)
+        return new Response(null, { status: 302, headers: { location: 'http://elsewhere.test/' } })
+      },
+    })
+    await expect(client.get('/api/settings')).rejects.toMatchObject({ status: 302, message: 'GET /api/settings: 302' })
+    expect(modes).toEqual(['http://gateway.test/llm/api/settings manual Bearer secret'])
+  })
+
   it('passes an abort on as it is, and refuses wrong arguments', async () => {
     t = await createTestGateway()
     const client = createClient({ baseURL: `http://127.0.0.1:${(await t.listen()).port}` })
