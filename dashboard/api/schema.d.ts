@@ -1,2 +1,2 @@
 // The types of the control plane. They are generated for hookgate/client; pages import them from here.
-export type { components, operations, paths } from '../../adapters/client/schema.ts'
+export type { paths } from '../../adapters/client/schema.ts'
