@@ -11,6 +11,7 @@ import { rerank } from './rerank/index.ts'
 import { search } from './search/index.ts'
 import { speech } from './speech/index.ts'
 import { transcription } from './transcription/index.ts'
+import { webFetch } from './web-fetch/index.ts'
 
 export const operations = [
   embeddings,
@@ -21,6 +22,7 @@ export const operations = [
   speech,
   transcription,
   search,
+  webFetch,
   compact,
   completions,
 ] as unknown as readonly OperationDriver<MediaOperation>[]

@@ -17,6 +17,7 @@ function own(codec: string, more: Omit<ServedOperation, 'codec'> = {}): ServedOp
 /** Models of OpenAI that continue a text. Its chat models refuse to. */
 const TEXT_MODELS = { completions: own('openai', { models: ['*-instruct*', 'davinci-*', 'babbage-*'] }) }
 const FILL_IN = { completions: own('mistral', { models: ['codestral*', 'devstral*'] }) }
+const FETCH = { defaultModel: 'fetch' }
 const SEARCH = { defaultModel: 'search' }
 const COHERE = 'https://api.cohere.com'
 
@@ -32,8 +33,8 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   deepgram: { speech: own('deepgram'), transcription: own('deepgram') },
   deepseek: { completions: own('openai', { baseUrl: 'https://api.deepseek.com/beta' }) },
   elevenlabs: { speech: own('elevenlabs'), transcription: own('elevenlabs') },
-  exa: { search: own('exa', SEARCH) },
-  firecrawl: { search: own('firecrawl', SEARCH) },
+  exa: { search: own('exa', SEARCH), web_fetch: own('exa', FETCH) },
+  firecrawl: { search: own('firecrawl', SEARCH), web_fetch: own('firecrawl', FETCH) },
   fireworks: like('completions', 'embeddings', 'rerank', 'transcription'),
   'github-models': like('embeddings'),
   google: { embeddings: own('google'), images: own('google'), speech: own('google') },
@@ -43,6 +44,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
     embeddings: own('jina'),
     rerank: own('jina'),
     search: own('jina', { baseUrl: 'https://s.jina.ai', ...SEARCH }),
+    web_fetch: own('jina', { baseUrl: 'https://r.jina.ai', ...FETCH }),
   },
   linkup: { search: own('linkup', SEARCH) },
   llamacpp: like('completions', 'embeddings', 'rerank'),
@@ -64,7 +66,7 @@ export const OPERATIONS: Readonly<Record<string, Served>> = {
   sglang: like('completions', 'embeddings', 'rerank'),
   siliconflow: { ...like('embeddings', 'rerank', 'speech', 'transcription'), images: own('siliconflow') },
   stability: { images: own('stability') },
-  tavily: { search: own('tavily', SEARCH) },
+  tavily: { search: own('tavily', SEARCH), web_fetch: own('tavily', FETCH) },
   together: { ...like('completions', 'embeddings', 'rerank', 'speech', 'transcription'), images: own('together') },
   upstage: like('embeddings'),
   'vercel-gateway': like('embeddings', 'images'),

@@ -101,7 +101,7 @@ function dialChecked(
   )
 }
 
-function systemResolve(host: string): ReturnType<Resolver> {
+export function systemResolve(host: string): ReturnType<Resolver> {
   return new Promise((resolve, reject) => {
     systemLookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
   })

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
 import type { PageRequest } from '../../core/types/web-page.ts'
 import { decompressor } from '../transport/decompress.ts'
-import { checkOutboundUrl, type GuardOptions, guardedAgent } from '../transport/outbound-guard.ts'
+import { checkOutboundUrl, type GuardOptions, guardedAgent, isPublicAddress, systemResolve } from '../transport/outbound-guard.ts'
 
 export interface FetchedPage {
   readonly finalUrl: string
@@ -45,6 +45,25 @@ export function pageFetcher(options: GuardOptions = {}): PageFetcher {
   }
 }
 
+/** Returns the check of `PageReader.checkPublic`. */
+export function publicCheck({ resolve = systemResolve }: GuardOptions = {}): (url: string, strict: boolean) => Promise<void> {
+  return async (text, strict) => {
+    const host = hostOf(checkedPublic(text, strict))
+    if (ipaddr.isValid(host)) return
+    const addresses = await resolve(host).catch(() => [])
+    if (!addresses.every(({ address }) => isPublicAddress(address)))
+      throw notAllowed('The URL does not lead to a public address.')
+  }
+}
+
+function checkedPublic(text: string, strict: boolean): URL {
+  try {
+    return checked(text, { strict, allowPrivate: false })
+  } catch (error) {
+    throw GatewayError.is(error) ? notAllowed(error.message) : error
+  }
+}
+
 async function followed(asked: PageRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<FetchedPage> {
   let url = checked(asked.url, asked)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -74,18 +93,22 @@ async function followed(asked: PageRequest, dispatcher: Dispatcher, signal: Abor
 }
 
 /** @throws GatewayError 400. */
-function checked(text: string, { strict, allowPrivate }: PageRequest): URL {
+function checked(text: string, { strict, allowPrivate }: Pick<PageRequest, 'strict' | 'allowPrivate'>): URL {
   const url = allowPrivate && URL.canParse(text) ? new URL(text) : checkOutboundUrl(text, 'url')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw notAllowed('`url` must be an http or https URL.')
   if (url.username !== '' || url.password !== '') throw notAllowed('`url` must not contain a user name or password.')
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const isOther = strict ? port !== 80 && port !== 443 : OTHER_SERVICES.has(port)
   if (isOther) throw notAllowed(`The port ${port} is not one of a website.`)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   // Cloud metadata services are never a home lab.
   if (allowPrivate && ipaddr.isValid(host) && ipaddr.process(host).range() === 'linkLocal')
     throw notAllowed('The URL does not lead to a public address.')
   return url
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '')
 }
 
 function bodyOf(answer: Dispatcher.ResponseData): Promise<{ bytes: Uint8Array; cut: boolean }> {

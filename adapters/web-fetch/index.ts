@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { PageReader, PageRequest } from '../../core/types/web-page.ts'
 import type { GuardOptions } from '../transport/outbound-guard.ts'
-import { type FetchedPage, pageFetcher } from './fetch-page.ts'
+import { type FetchedPage, pageFetcher, publicCheck } from './fetch-page.ts'
 import { converter } from './thread.ts'
 
 const HTML = /^(?:text\/html|application\/xhtml\+xml)/i
@@ -11,7 +11,7 @@ const TEXT = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:json|xml|javascript|
 export function pageReader(options: GuardOptions = {}): PageReader {
   const fetched = pageFetcher(options)
   const converted = converter()
-  return async (asked, signal) => {
+  const read: PageReader = async (asked, signal) => {
     const page = await fetched(asked, signal)
     const { finalUrl, status, cut, contentType } = page
     const text = textOf(page)
@@ -24,6 +24,8 @@ export function pageReader(options: GuardOptions = {}): PageReader {
     if (made === null) throw GatewayError.upstream(502, 'The page could not be converted. Ask for `format: "html"`.')
     return { ...about, title, content: asked.format === 'html' ? text : made.content, links: made.links }
   }
+  read.checkPublic = publicCheck(options)
+  return read
 }
 
 /** @throws GatewayError 415. */

@@ -92,7 +92,10 @@ async function prepare(
     const checking = hooks.access(ctx)
     if (checking) await checking
   }
-  if (route.dataRoute?.handler) return route.dataRoute.handler(ctx)
+  if (route.dataRoute?.handler) {
+    const result = await route.dataRoute.handler(ctx)
+    if (result !== undefined) return result
+  }
   const resolving = resolve(ctx)
   ctx.plan = resolving instanceof Promise ? await resolving : resolving
   ctx.virtualModel = ctx.plan.virtualModel

@@ -174,6 +174,34 @@ export interface SearchAnswer extends Answer {
   total: number | null
 }
 
+/** A page that a vendor reads. */
+export interface WebFetchRequest extends ModelRequest {
+  /** `direct`: the gateway reads the page itself. */
+  provider: string
+  url: string
+  format: 'markdown' | 'text' | 'html' | 'json'
+  maxCharacters: number
+  timeoutMs: number
+  includeLinks: boolean
+}
+
+export interface WebFetchAnswer extends Answer {
+  provider: string
+  /** The address after redirects, as far as the vendor says it. */
+  finalUrl: string
+  /** The page's own status. */
+  status: number
+  contentType: string
+  title: string | null
+  content: string
+  /** True: the end of the page is missing. */
+  cut: boolean
+  /** null: the vendor lists none. */
+  links: { text: string; url: string }[] | null
+  /** Ms since the epoch. */
+  fetchedAt: number
+}
+
 /** A text that a model continues (OpenAI's legacy completions). Members of the wire format that only vendors read are in `extra`. */
 export interface CompletionsRequest extends ModelRequest {
   /** Texts, or token arrays of the model's own tokenizer. One text that was not in an array has `single`. */
@@ -230,6 +258,7 @@ export interface OperationRequests {
   speech: SpeechRequest
   transcription: TranscriptionRequest
   search: SearchRequest
+  web_fetch: WebFetchRequest
   compact: CompactRequest
   completions: CompletionsRequest
 }
@@ -243,6 +272,7 @@ export interface OperationAnswers {
   speech: SpeechAnswer
   transcription: TranscriptionAnswer
   search: SearchAnswer
+  web_fetch: WebFetchAnswer
   compact: CompactAnswer
   completions: CompletionsAnswer
 }

@@ -63,7 +63,7 @@ export interface ApiCall<P, Q, B> {
 
 /**
  * A data-plane route. It runs ingress → authenticate → access → handler → egress → settle → settled. With `decode` it is an operation:
- * the whole pipeline runs and there is no handler.
+ * the whole pipeline runs when there is no handler, or when the handler returns undefined.
  */
 export interface DataRoute<O extends Operation = Operation> {
   method: 'GET' | 'POST'
@@ -87,7 +87,7 @@ export interface DataRoute<O extends Operation = Operation> {
   body?: ZodType
   response?: ZodType
   decode?(ctx: RequestContext<O>, body: WireBody): RequestOf<O>
-  handler?(ctx: RequestContext<O>): Awaitable<Result>
+  handler?(ctx: RequestContext<O>): Awaitable<Result | undefined>
 }
 
 /** Services that plugins offer each other, by token; widened with `declare module 'hookgate/core'`. */

@@ -28,4 +28,11 @@ export interface Page {
  * Fetches a page without cookies or credentials, and converts HTML in a thread of its own.
  * @throws GatewayError 400 `url_not_allowed`, 415 for media and other binary types, 502 when the site fails, 504 over the time.
  */
-export type PageReader = (request: PageRequest, signal: AbortSignal) => Promise<Page>
+export interface PageReader {
+  (request: PageRequest, signal: AbortSignal): Promise<Page>
+  /**
+   * Checks a URL that goes to a vendor: its host is public, and so is every address that the name has here. A name without an address
+   * here passes. @throws GatewayError 400 `url_not_allowed`.
+   */
+  checkPublic?(url: string, strict: boolean): Promise<void>
+}

@@ -1,4 +1,5 @@
-// Inspects the texts of operations other than chat: the inputs of all of them, and the texts of transcriptions, OCR, searches and completions.
+// Inspects the texts of operations other than chat: the inputs of all of them, and the texts of transcriptions, OCR, searches, fetched
+// pages and completions.
 import { isConversation } from '../../core/calls/conversation.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
@@ -45,7 +46,7 @@ export function guardOperations(
 type Driver = NonNullable<ReturnType<Services['operations']['of']>>
 
 /** Other answers have no texts: vectors, scores, images, audio. */
-const WITH_TEXTS = new Set(['ocr', 'transcription', 'search', 'completions'])
+const WITH_TEXTS = new Set(['ocr', 'transcription', 'search', 'web_fetch', 'completions'])
 
 function hasTexts({ id }: Driver): boolean {
   return WITH_TEXTS.has(id)

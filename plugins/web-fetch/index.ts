@@ -1,43 +1,17 @@
-// POST /v1/web/fetch: a page of the public web as Markdown, text or HTML. The gateway fetches it itself.
+// POST /v1/web/fetch: a page of the public web as Markdown, text or HTML. The gateway fetches it itself, or a connected provider does.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { noUsage } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
+import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
+import type { WebFetchAnswer, WebFetchRequest } from '../../core/types/operations.ts'
 import type { Result } from '../../core/types/result.ts'
-import type { Page } from '../../core/types/web-page.ts'
-
-const FORMATS = ['markdown', 'text', 'html', 'json'] as const
-const MOST_CHARACTERS = 500_000
-const LONGEST_MS = 30_000
-
-const body = z.looseObject({
-  url: z.string().min(1).max(8192),
-  format: z.enum(FORMATS).nullish(),
-  max_characters: z.int().min(1).max(MOST_CHARACTERS).nullish(),
-  timeout_ms: z.int().min(1).max(LONGEST_MS).nullish(),
-  include_links: z.boolean().nullish(),
-  provider: z.literal('direct').nullish(),
-})
-
-const response = z.looseObject({
-  object: z.literal('web.fetch'),
-  url: z.string(),
-  final_url: z.string(),
-  status: z.int(),
-  content_type: z.string(),
-  title: z.string().nullable(),
-  format: z.enum(FORMATS),
-  content: z.string(),
-  length: z.int(),
-  truncated: z.boolean(),
-  links: z.array(z.strictObject({ text: z.string(), url: z.string() })).optional(),
-  fetched_at: z.iso.datetime(),
-  provider: z.literal('direct'),
-})
+import { body, DIRECT, requestOf, response } from './body.ts'
 
 export const webFetch = definePlugin({
   name: 'web-fetch',
+  requires: ['accounts', 'configuration', 'outbound'],
   settings: {
     'web_fetch.allow_private': z.boolean().default(false),
   },
@@ -49,57 +23,54 @@ export const webFetch = definePlugin({
   },
   setup(gateway) {
     const pages = gateway.optional('pages')
-    const guardrails = gateway.optional('guardrails')
+    const accounts = gateway.use('accounts')
+    const outbound = gateway.use('outbound')
+    const { providers } = gateway.use('configuration')
     const { clock, profile } = gateway
+    const strict = profile === 'cloud'
 
-    /** Returns the page with its texts as the policy for answers leaves them. */
-    async function inspected(ctx: RequestContext, page: Page): Promise<Page> {
-      const texts = [page.content, page.title ?? '', ...page.links.map(({ text }) => text)]
-      const clean = await guardrails()?.output(ctx, texts)
-      if (clean === undefined || clean === texts) return page
-      const [content = '', title = '', ...labels] = clean
-      const links = page.links.map((link, at) => ({ ...link, text: labels[at] ?? '' }))
-      return { ...page, content, title: page.title === null ? null : title, links }
-    }
-
-    async function fetched(ctx: RequestContext): Promise<Result> {
-      const { url, format, max_characters, timeout_ms, include_links } = bodyOf(ctx)
+    async function direct(ctx: RequestContext<'web_fetch'>): Promise<Result> {
+      const { url, format, includeLinks, timeoutMs } = ctx.request
       const read = pages()
       if (read === undefined) throw GatewayError.unavailable('This gateway was given no way to fetch pages.')
-      const wanted = format ?? 'markdown'
-      const strict = profile === 'cloud'
-      const found = await read(
-        {
-          url,
-          format: wanted,
-          includeLinks: include_links ?? false,
-          timeoutMs: timeout_ms ?? 15_000,
-          strict,
-          allowPrivate: !strict && gateway.settings.get('web_fetch.allow_private'),
-        },
-        ctx.signal,
-      )
-      const page = await inspected(ctx, found)
-      const content = page.content.slice(0, max_characters ?? 50_000)
-      const answer: z.input<typeof response> = {
-        object: 'web.fetch',
-        url,
-        final_url: page.finalUrl,
-        status: page.status,
-        content_type: page.contentType,
-        title: page.title,
-        format: wanted,
-        content,
-        length: content.length,
-        truncated: page.cut || content.length < page.content.length,
-        ...(include_links ? { links: page.links } : {}),
-        fetched_at: new Date(clock.now()).toISOString(),
-        provider: 'direct',
-        usage: { fetch_cost_usd: 0 },
-      }
-      const headers = ['content-type', 'application/json; charset=utf-8']
-      return { kind: 'raw', status: 200, headers, body: encodeUtf8(JSON.stringify(answer)) }
+      const allowPrivate = !strict && gateway.settings.get('web_fetch.allow_private')
+      const page = await read({ url, format, includeLinks, timeoutMs, strict, allowPrivate }, ctx.signal)
+      const usage = noUsage()
+      const answer: WebFetchAnswer = { ...page, model: '', usage, provider: DIRECT, fetchedAt: clock.now() }
+      return { kind: 'answer', reply: { usage, answer: () => answer } }
     }
+
+    /** No private address reaches a vendor, whatever the setting says. @throws GatewayError 400. */
+    async function checkUrl({ url }: Frozen<WebFetchRequest>): Promise<void> {
+      const check = pages()?.checkPublic
+      if (check !== undefined) await check(url, strict)
+      else outbound.check(url, 'url')
+    }
+
+    gateway.hook(
+      'resolve',
+      (ctx) => {
+        const { provider: name } = ctx.request
+        const found = providers.find(({ id, aliases }) => id === name || aliases.includes(name))
+        const served = found?.operations?.web_fetch
+        if (found === undefined || served === undefined) {
+          const known = providers.filter(({ operations }) => operations?.web_fetch !== undefined).map(({ id }) => `\`${id}\``)
+          throw GatewayError.invalid('provider', `\`provider\` must be \`${DIRECT}\` or one of ${known.join(', ')}.`)
+        }
+        const connected = accounts
+          .list()
+          .some(({ connection, orgId, enabled }) => enabled && orgId === ctx.principal.orgId && connection.provider === found.id)
+        if (!connected)
+          throw GatewayError.invalid(
+            'provider',
+            `No connection to \`${found.id}\` is configured here. Add one, or leave \`provider\` out.`,
+          )
+        const target = { provider: found.id, model: served.defaultModel ?? 'fetch', connectionId: null, weight: 1 }
+        return { targets: [target], strategy: 'direct', virtualModel: null }
+      },
+      { order: 'pre', operation: 'web_fetch' },
+    )
+    gateway.hook('request', (ctx) => checkUrl(ctx.request), { order: 'pre', operation: 'web_fetch', onError: 'closed' })
 
     gateway.data({
       method: 'POST',
@@ -107,24 +78,13 @@ export const webFetch = definePlugin({
       operation: 'web_fetch',
       models: 'none',
       scope: 'rate',
-      summary: 'A page of the public web as Markdown, text, HTML or JSON.',
+      summary: 'A page of the public web as Markdown, text, HTML or JSON. `provider` names a connected provider that reads it.',
       body,
       response,
-      handler: fetched,
+      decode: (_ctx, wire) => requestOf(wire.json()),
+      handler: (ctx) => (ctx.request.provider === DIRECT ? direct(ctx) : undefined),
     })
   },
 })
-
-/** @throws GatewayError 400 naming the member. */
-function bodyOf(ctx: RequestContext): z.output<typeof body> {
-  const { data, error } = body.safeParse(JSON.parse(decodeUtf8(ctx.rawBody as Uint8Array)))
-  if (data !== undefined) return data
-  const [issue] = error.issues
-  const param = issue?.path.join('.') ?? null
-  throw GatewayError.invalid(
-    param === '' ? null : param,
-    param === 'url' && issue?.code === 'invalid_type' ? '`url` is required.' : `\`${param}\`: ${issue?.message}.`,
-  )
-}
 
 export default webFetch

@@ -7,7 +7,7 @@ import type { OperationContract } from '../../adapters/testing/operation-contrac
 import { operationReply } from '../../adapters/testing/operations/vendor.ts'
 import type { MediaOperation } from '../../core/types/operations.ts'
 import type { Provider } from '../../core/types/provider.ts'
-import { OPERATION_CASES, type OperationCase } from '../conformance/operations/requests.ts'
+import { namedBy, OPERATION_CASES, type OperationCase } from '../conformance/operations/requests.ts'
 import { checkCarried } from '../conformance/operations/vendor-request.ts'
 import { CODEC_CASES, type CodecCase } from '../conformance/operations/world.ts'
 
@@ -25,6 +25,7 @@ const USAGE: Readonly<Record<MediaOperation, OperationContract['usage']>> = {
   compact: { inputTotal: 50, outputTotal: 10 },
   completions: { inputTotal: 7, outputTotal: 3 },
   search: { units: { queries: 1 } },
+  web_fetch: { units: { pages: 1 } },
 }
 
 function contractOf({ operation, codec, provider, model }: CodecCase): OperationContract {
@@ -34,6 +35,7 @@ function contractOf({ operation, codec, provider, model }: CodecCase): Operation
     provider: { ...(found as Provider), id: provider, operations: { [operation]: { ...found?.operations?.[operation], codec } } },
     operation,
     model: model.slice(provider.length + 1),
+    path: asked.path,
     request: (name) => bodyOf(name, asked),
     vendor: operationReply,
     received: (requests) => checkCarried(requests, asked, LEFT_OUT),
@@ -42,8 +44,9 @@ function contractOf({ operation, codec, provider, model }: CodecCase): Operation
   }
 }
 
-function bodyOf(model: string, { members, file }: OperationCase): Record<string, unknown> | FormData {
-  if (file === undefined) return { model, ...members }
+function bodyOf(model: string, asked: OperationCase): Record<string, unknown> | FormData {
+  const { members, file } = asked
+  if (file === undefined) return { ...namedBy(asked, model), ...members }
   const form = new FormData()
   for (const [name, value] of Object.entries({ model, ...members })) form.set(name, String(value))
   form.set(file.field, new Blob([file.content]), 'recording.mp3')

@@ -14,16 +14,20 @@ afterEach(() => v.close())
 /** Vendors whose models choose the path. */
 const MODELS: Readonly<Record<string, string>> = { bfl: 'flux-1', google: 'imagen-4' }
 
+/** The route of a plugin: its operation has none of its own. */
+const FETCH = '/v1/web/fetch'
+
 /** One provider for each codec of each operation. */
 const CASES = operations.flatMap(({ id, codecs, routes, connections }) =>
   Object.keys(codecs).flatMap((codec) => {
     const [provider, served] = Object.entries(OPERATIONS).find(([, each]) => each[id]?.codec === codec) ?? []
-    const model = served?.[id]?.models?.[0]?.replaceAll('*', 'x') ?? MODELS[codec] ?? 'm'
-    return provider === undefined ? [] : [{ id, codec, provider, model, path: routes[0]?.path as string, connections }]
+    const model = served?.[id]?.models?.[0]?.replaceAll('*', 'x') ?? served?.[id]?.defaultModel ?? MODELS[codec] ?? 'm'
+    return provider === undefined ? [] : [{ id, codec, provider, model, path: routes[0]?.path ?? FETCH, connections }]
   }),
 )
 
 function posted({ t }: Vendors, path: string, model: string): Promise<Response> {
+  if (path === FETCH) return t.post(path, { url: 'https://93.184.216.34/', provider: model.split('/')[0] })
   const body = OPERATION_BODIES[path]
   if (body !== undefined) return t.post(path, body(model))
   return t.fetch(path, { method: 'POST', body: OPERATION_FORMS[path]?.(model) as FormData })

@@ -5,6 +5,7 @@ import { raw } from '../script.ts'
 import { AUDIO_ANSWERS } from './audio.ts'
 import { COMPLETION_ANSWERS } from './completions.ts'
 import { IMAGE_ANSWERS } from './images.ts'
+import { jinaPage, PAGE_ANSWERS } from './pages.ts'
 
 type Json = Record<string, unknown>
 
@@ -55,7 +56,8 @@ const ANSWERS: readonly (readonly [RegExp, (json: Json, request: RecordedRequest
   [/\/ocr$/, ocr],
   [/\/responses\/compact$/, compacted],
   [/\/(?:search|customsearch\/v1)$/, search],
-  [/^\/(?:v1\/)?$/, search],
+  ...PAGE_ANSWERS,
+  [/^\/(?:v1\/)?$/, (json, request) => (request.method === 'POST' ? jinaPage : search)(json, request)],
 ]
 
 function openaiEmbed({ input, model, encoding_format: format, dimensions, output_dimension: other }: Json): unknown {

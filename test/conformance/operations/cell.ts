@@ -5,7 +5,7 @@ import { operationReply } from '../../../adapters/testing/operations/vendor.ts'
 import type { RecordedRequest, Step } from '../../../adapters/testing/script.ts'
 import type { Outcome } from '../cell.ts'
 import type { OperationNote } from './notes.ts'
-import { type Members, OPERATION_CASES, type OperationCase } from './requests.ts'
+import { type Members, namedBy, OPERATION_CASES, type OperationCase } from './requests.ts'
 import { checkCarried, isSame } from './vendor-request.ts'
 import { type CodecCase, IDLE_MS, keyOf, type World } from './world.ts'
 
@@ -68,7 +68,7 @@ async function send({ url }: World, { model }: CodecCase, asked: OperationCase):
   const response = await fetch(`${url}${asked.path}`, {
     method: 'POST',
     ...(asked.file === undefined
-      ? { body: JSON.stringify({ model, ...asked.members }), headers: { 'content-type': 'application/json' } }
+      ? { body: JSON.stringify({ ...namedBy(asked, model), ...asked.members }), headers: { 'content-type': 'application/json' } }
       : { body: formOf(model, asked.members, asked.file) }),
   })
   const { status, headers } = response

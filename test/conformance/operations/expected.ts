@@ -40,6 +40,10 @@ const SUCCESS: Readonly<Record<string, Expected>> = {
   'search→firecrawl': BOTH,
   'search→jina': BOTH,
   'search→exa': BOTH,
+  'web_fetch→firecrawl': BOTH,
+  'web_fetch→jina': 'answer',
+  'web_fetch→tavily': BOTH,
+  'web_fetch→exa': BOTH,
 }
 
 /** The status of a failure, and the note when it is not the vendor's own. */

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { SCRIPTED_AUDIO, SCRIPTED_TEXT } from '../../../adapters/testing/operations/audio.ts'
 import { SCRIPTED_IMAGE } from '../../../adapters/testing/operations/images.ts'
+import { scriptedPage } from '../../../adapters/testing/operations/pages.ts'
 import { scriptedVector } from '../../../adapters/testing/operations/vendor.ts'
 import type { MediaOperation } from '../../../core/types/operations.ts'
 
@@ -9,6 +10,8 @@ export type Members = Readonly<Record<string, unknown>>
 
 export interface OperationCase {
   readonly path: string
+  /** `provider`: the request names the provider and no model. */
+  readonly names?: 'provider'
   /** Without the model. */
   readonly members: Members
   /** A form has this file besides the members. */
@@ -17,7 +20,14 @@ export interface OperationCase {
   check(answer: { json: Members | null; bytes: Buffer; type: string }): void
 }
 
+/** Returns the member that chooses the upstream. */
+export function namedBy({ names }: OperationCase, model: string): Members {
+  return names === 'provider' ? { provider: model.slice(0, model.indexOf('/')) } : { model }
+}
+
 const TEXTS = ['a first text', 'and another one']
+/** An address, so that no name is looked up. */
+const PAGE_URL = 'https://93.184.216.34/a-page'
 const SHARED_IMAGE = { b64_json: SCRIPTED_IMAGE }
 
 export const OPERATION_CASES: Readonly<Record<MediaOperation, OperationCase>> = {
@@ -93,5 +103,11 @@ export const OPERATION_CASES: Readonly<Record<MediaOperation, OperationCase>> = 
     members: { query: 'wide rivers', max_results: 1 },
     check: ({ json }) =>
       expect(json?.results).toMatchObject([{ position: 1, title: 'Result 1', url: 'https://www.example.com/1' }]),
+  },
+  web_fetch: {
+    path: '/v1/web/fetch',
+    names: 'provider',
+    members: { url: PAGE_URL },
+    check: ({ json }) => expect(json).toMatchObject({ final_url: PAGE_URL, status: 200, content: scriptedPage(PAGE_URL) }),
   },
 }
