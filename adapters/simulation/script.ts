@@ -62,6 +62,7 @@ const duration = z
   )
 
 const CHAT = '/v1/chat/completions'
+const COMPLETIONS = '/v1/completions'
 const QUESTION = [{ role: 'user', content: 'Hello' }]
 
 const repeated = { at: duration.default(0), count: z.int().min(1).max(MAX_REQUESTS).default(1), every: duration.default(1000) }
@@ -119,11 +120,16 @@ function requestsOf(given: object, number: number): ScriptedRequest[] {
   if ('request' in given) {
     const { request, ...when } = checked(fullRequest, given, number)
     const { path, headers, ...body } = request
-    return times(when, { path, headers, body: { ...(path === CHAT ? { messages: QUESTION } : {}), ...body } })
+    return times(when, { path, headers, body: { ...defaultsOf(path), ...body } })
   }
   if (!('model' in given)) throw wrong(number, 'say `request`, `model` or `upstream`.')
   const { model, stream, ...when } = checked(shortRequest, given, number)
   return times(when, { path: CHAT, headers: {}, body: { model, messages: QUESTION, stream } })
+}
+
+function defaultsOf(path: string): object {
+  if (path === COMPLETIONS) return { prompt: 'Hello' }
+  return path === CHAT ? { messages: QUESTION } : {}
 }
 
 function times(

@@ -83,7 +83,18 @@ function bodyOf({ method, url }: WireRequest, { status, text }: UpstreamAnswer, 
   // A list of models, for account probes.
   if (method === 'GET') return ['{"object":"list","data":[]}']
   const reply = { text: text ?? 'A simulated answer.' }
+  if (COMPLETIONS.test(new URL(url).pathname)) return completionOf(reply.text, streamed)
   return streamed ? renderer.frames(reply) : [JSON.stringify(renderer.json(reply))]
+}
+
+/** The legacy route; Mistral's answers in the shape of chat. */
+const COMPLETIONS = /(?<!\/chat|\/fim)\/completions$/
+
+function completionOf(text: string, streamed: boolean): readonly string[] {
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  const choices = [{ index: 0, text, finish_reason: 'stop', logprobs: null }]
+  const body = JSON.stringify({ id: 'cmpl-simulated', object: 'text_completion', created: 0, model: 'simulated', choices, usage })
+  return streamed ? [`data: ${body}\n\n`, 'data: [DONE]\n\n'] : [body]
 }
 
 function dialectOf(url: string): Dialect {

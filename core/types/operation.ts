@@ -60,6 +60,8 @@ export interface OperationDriver<O extends MediaOperation = MediaOperation> {
   readonly connections: 'all' | 'first'
   readonly input: TextsOf<OperationRequests[O]>
   readonly output: TextsOf<OperationAnswers[O]>
+  /** Returns the member whose content is tokens of the model's tokenizer, which guardrails cannot read; null: all of it is text. */
+  tokensIn?(request: Frozen<OperationRequests[O]>): string | null
   /** The most that one call can use: for reservations, before the call. */
   estimate(request: Frozen<OperationRequests[O]>): OperationUsage
   encode(answer: Frozen<OperationAnswers[O]>, request: Frozen<OperationRequests[O]>, codec: CodecContext): EncodedAnswer

@@ -7,6 +7,7 @@ export const MOST_ITEMS = 1000
 /** The routes that items may call, and the model of a body that names none. */
 const URLS: Readonly<Record<string, string | null>> = {
   '/v1/chat/completions': null,
+  '/v1/completions': null,
   '/v1/messages': null,
   '/v1/responses': null,
   '/v1/embeddings': null,

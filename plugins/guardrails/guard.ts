@@ -154,6 +154,11 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     return driven(blockBody(ctx.rawBody, { inspection, injection, due: workBudget(clock) }))
   }
 
+  const blocksInput = (ctx: RequestContext): boolean =>
+    policy().rules.input.some(({ action }) => action === 'block') ||
+    injectionOf(ctx)?.action === 'block' ||
+    [...staged('input', false), ...staged('input', true)].some(({ mode }) => mode === 'block')
+
   const readsInput = (ctx: RequestContext): boolean => {
     const { enabled, rules, injection } = policy()
     const wanted = enabled && (rules.input.length > 0 || injection !== null || detectors.size > 0)
@@ -237,11 +242,10 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
     async input(ctx: RequestContext, texts: readonly string[]): ReturnType<GuardrailService['input']> {
       if (!readsInput(ctx)) return texts
-      const place: Place = { role: 'user', place: 'text', lead: '' }
       return inspected(
         ctx,
         'input',
-        texts.map((text) => ({ text, place })),
+        texts.map((text) => ({ text, place: PLACE })),
       )
     },
 
@@ -252,6 +256,14 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
         'output',
         texts.map((text) => ({ text, place: { ...PLACE, role: 'assistant' } as Place })),
       ),
+
+    /** Notes that tokens were not read. @throws GatewayError 400 naming the member, when the policy refuses them. */
+    tokens(ctx: RequestContext, param: string): void {
+      const { findings } = stateOf(ctx)
+      const mode = settings()['guardrails.tokens.mode']
+      if (mode === 'log' || (mode === 'auto' && !blocksInput(ctx))) return findings.add('tokens', 'unread', 'log', 'input')
+      findings.refuseUnread(param)
+    },
 
     readsInput,
     readsOutput: (ctx: RequestContext): boolean =>

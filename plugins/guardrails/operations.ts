@@ -10,6 +10,8 @@ interface Guarding {
   input(ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]>
   output(ctx: RequestContext, texts: readonly string[]): Promise<readonly string[]>
   readWhole(ctx: RequestContext): void | Promise<void>
+  /** @throws GatewayError 400 naming the member, when the policy refuses what it cannot read. */
+  tokens(ctx: RequestContext, param: string): void
 }
 
 export function guardOperations(
@@ -22,8 +24,10 @@ export function guardOperations(
   gateway.hook(
     'request',
     async (ctx) => {
-      const { input } = operations.of(ctx.operation) as Driver
+      const { input, tokensIn } = operations.of(ctx.operation) as Driver
       const request = ctx.request as never
+      const unread = tokensIn?.(request) ?? null
+      if (unread !== null) guarding.tokens(ctx, unread)
       const texts = input.read(request)
       const clean = await guarding.input(ctx, texts)
       if (clean.some((text, at) => text !== texts[at])) Object.assign(ctx.edit(), input.replace(request, clean))

@@ -81,8 +81,20 @@ export class Findings {
     this.#counted(detector, 'failed')
   }
 
+  /** @throws GatewayError 400 naming the member, whose content no detector can read. */
+  refuseUnread(param: string): never {
+    this.#note('tokens', 'unread', 'block', 'input')
+    const message = `A guardrail blocks requests and cannot read tokens. Send \`${param}\` as text.`
+    throw GatewayError.invalid(param, message, 'guardrail_blocked')
+  }
+
   /** @throws GatewayError 400 when the action is to block. */
   add(detector: string, entity: string, action: Action, direction: Direction): void {
+    this.#note(detector, entity, action, direction)
+    if (action === 'block') throw GatewayError.blocked(detector, direction === 'input' ? 'request' : 'answer')
+  }
+
+  #note(detector: string, entity: string, action: Action, direction: Direction): void {
     // A third-party detector may use any name.
     const name = entity.slice(0, MAX_NAME)
     const key = `${detector} ${name} ${action} ${direction}`
@@ -94,6 +106,5 @@ export class Findings {
       'guardrails',
       [...this.#all.values()].map((one) => ({ ...one })),
     )
-    if (action === 'block') throw GatewayError.blocked(detector, direction === 'input' ? 'request' : 'answer')
   }
 }

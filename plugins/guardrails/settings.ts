@@ -36,6 +36,12 @@ const regex = z
 
 export const settings = {
   'guardrails.enabled': no,
+  'guardrails.tokens.mode': z
+    .enum(['auto', 'log', 'block'])
+    .default('auto')
+    .describe(
+      'For prompts of tokens, which no detector can read. `auto`: refused when a rule for requests blocks, otherwise logged.',
+    ),
   'guardrails.prompt_injection.mode': observed,
   'guardrails.prompt_injection.threshold': z.number().min(0.01, 'must be at least 0.01').max(1).default(0.7),
   'guardrails.prompt_injection.scan_tool_results': yes,

@@ -56,7 +56,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   audio: 'audio',
   moderations: 'moderations',
   ocr: 'ocr',
+  completions: 'completions',
+  search: 'search',
+  web_fetch: 'web_fetch',
 }
+/** Formats of operations that have another name. Only the vendors of the responses dialect compact. */
+const OF_OPERATION: Readonly<Record<string, string>> = { compact: 'responses', speech: 'audio', transcription: 'audio' }
 /** Names that every object inherits. */
 const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
@@ -139,7 +144,8 @@ function ruleOf(name: string, given: Given, kept: (path: Path) => boolean): Rule
 
 /** Returns the upstream's wire format; operations other than conversations have their own. */
 function formatOf({ operation, upstream }: CodecContext): string {
-  return operation === 'chat' || operation === 'compact' ? upstream : operation
+  if (operation === 'chat') return upstream
+  return OF_OPERATION[operation] ?? operation
 }
 
 /** Returns the list under any name of a member; undefined when there is none. */

@@ -1,6 +1,7 @@
 // /v1/batches: requests that run later, as the key that submitted them.
 import { afterEach, describe, expect, it } from 'vitest'
 import { choose, type RecordedRequest, raw, type Step } from '../../adapters/testing/index.ts'
+import { isOperation, operationReply } from '../../adapters/testing/operations/vendor.ts'
 import { sql } from '../../core/db/sql.ts'
 import { bearer, makeKey } from '../plugins/keys/support.ts'
 import { type Vendors, vendors } from './support.ts'
@@ -43,6 +44,35 @@ const said = ({ json }: RecordedRequest): string => (json.messages as { content:
 const echo: Step = choose((request) => ({ kind: 'reply', reply: { text: `heard: ${said(request)}` } }))
 
 describe('a batch', () => {
+  it('of completions: at a vendor that has them, and over chat; a stream is refused', async () => {
+    const both = choose((request) =>
+      isOperation(request) ? operationReply(request) : { kind: 'reply', reply: { text: 'said' } },
+    )
+    v = await vendors(['openai'], { upstream: [both] })
+    const prompt = (model: string) => ({ model, prompt: ['go on', 'and on'] })
+    const { json } = await create({
+      endpoint: '/v1/completions',
+      requests: [
+        { custom_id: 'own', body: prompt('openai/gpt-3.5-turbo-instruct') },
+        { custom_id: 'chat', body: prompt('openai/gpt-4.1') },
+        { custom_id: 'bad', body: { ...prompt('openai/gpt-4.1'), suffix: 'end' } },
+      ],
+    })
+    const { results, request_counts } = await until(json.id, 'completed')
+    expect(request_counts).toEqual({ total: 3, completed: 2, failed: 1 })
+    const texts = (at: number) => (results[at]?.response?.body.choices as { text: string }[] | undefined)?.map(({ text }) => text)
+    expect([texts(0), texts(1)]).toEqual([
+      ['…on', '…on'],
+      ['said', 'said'],
+    ])
+    expect(results[2]).toMatchObject({ custom_id: 'bad', response: { status_code: 400, body: { error: { param: 'suffix' } } } })
+    const streamed = { custom_id: 's', url: '/v1/completions', body: { ...prompt('openai/gpt-4.1'), stream: true } }
+    expect(await create({ requests: [streamed] })).toMatchObject({
+      status: 400,
+      json: { error: { param: 'requests.0.body.stream' } },
+    })
+  })
+
   it('of both item styles: every item one result, in the order of the items', async () => {
     v = await vendors(['openai', 'anthropic'], { upstream: [{ kind: 'reply', reply: { text: 'x' } }] })
     const { status, json } = await create({

@@ -67,8 +67,7 @@ describe('an answer', () => {
   it('carries the time, and leaves other members out with a warning: they could name further addresses', async () => {
     await start()
     const sent = { url: URL, timeout_ms: 2500, urls: ['http://10.0.0.1/'], actions: [{ type: 'goto', url: 'http://10.0.0.1/' }] }
-    for (const provider of PROVIDERS)
-      expect((await fetched({ ...sent, provider })).warnings).toBe('dropped_urls,dropped_actions')
+    for (const provider of PROVIDERS) expect((await fetched({ ...sent, provider })).warnings).toBe('dropped_urls,dropped_actions')
     const [firecrawl, jina, tavily, exa] = v.vendor.requests
     expect(firecrawl?.json.timeout).toBe(2500)
     expect(jina?.headers['x-timeout']).toBe('3')

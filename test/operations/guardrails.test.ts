@@ -47,6 +47,58 @@ describe('personal data in the input', () => {
   })
 })
 
+describe('prompts of tokens, which no detector can read', () => {
+  const TOKENS = [
+    ['/v1/embeddings', 'input', { model: 'openai/e', input: [1, 2, 3] }],
+    ['/v1/embeddings', 'input', { model: 'openai/e', input: [[1, 2], [3]] }],
+    ['/v1/completions', 'prompt', { model: 'openai/gpt-3.5-turbo-instruct', prompt: [1, 2, 3] }],
+    ['/v1/completions', 'prompt', { model: 'openai/gpt-3.5-turbo-instruct', prompt: [[1, 2], [3]] }],
+  ] as const
+  const refusal = (param: string) => ({
+    status: 400,
+    error: { param, code: 'guardrail_blocked', message: expect.stringContaining('tokens') },
+  })
+  const asked = async (path: string, body: object) => {
+    const { status, text } = await ask(path, body)
+    return { status, ...JSON.parse(text) }
+  }
+  const noted = async () => {
+    await v.t.untilSettled(1)
+    return v.t.settled[0]?.ctx.notes?.guardrails
+  }
+
+  it.each(TOKENS)('%s, %s: refused when a rule blocks, and nothing is sent', async (path, param, body) => {
+    await start({ 'guardrails.enabled': true, 'guardrails.secrets.mode': 'block' })
+    expect(await asked(path, body)).toMatchObject(refusal(param))
+    expect(v.vendor.requests).toHaveLength(0)
+    expect(await noted()).toEqual([{ detector: 'tokens', entity: 'unread', action: 'block', direction: 'input', count: 1 }])
+  })
+
+  it.each(TOKENS)('%s, %s: noted when no rule blocks', async (path, _param, body) => {
+    await start({ 'guardrails.enabled': true, 'guardrails.pii.mode': 'redact' })
+    expect((await asked(path, body)).status).toBe(200)
+    expect(await noted()).toEqual([{ detector: 'tokens', entity: 'unread', action: 'log', direction: 'input', count: 1 }])
+  })
+
+  it.each(TOKENS)('%s, %s: as the setting says, and never without a policy', async (path, param, body) => {
+    await start({ 'guardrails.enabled': true, 'guardrails.secrets.mode': 'block', 'guardrails.tokens.mode': 'log' })
+    expect((await asked(path, body)).status).toBe(200)
+    await v.close()
+    await start({ 'guardrails.enabled': true, 'guardrails.pii.mode': 'log', 'guardrails.tokens.mode': 'block' })
+    expect(await asked(path, body)).toMatchObject(refusal(param))
+    await v.close()
+    await start({ 'guardrails.tokens.mode': 'block' })
+    expect((await asked(path, body)).status).toBe(200)
+    expect(await noted()).toBeUndefined()
+  })
+
+  it('texts are read as before', async () => {
+    await start({ 'guardrails.enabled': true, 'guardrails.secrets.mode': 'block' })
+    expect((await asked('/v1/completions', { model: 'openai/gpt-3.5-turbo-instruct', prompt: ['a', 'b'] })).status).toBe(200)
+    expect(await noted()).toBeUndefined()
+  })
+})
+
 describe('the texts that come back', () => {
   const document = { type: 'document_url', document_url: 'https://example.com/a.pdf' }
 

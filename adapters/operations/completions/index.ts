@@ -39,6 +39,7 @@ export const completions: OperationDriver<'completions'> = {
   ],
   input: promptTexts,
   output: completedTexts,
+  tokensIn: ({ prompts }) => (prompts.some((one) => typeof one !== 'string') ? 'prompt' : null),
   estimate({ prompts, suffix = '', maxTokens, count, bestOf = 1 }) {
     const texts = (prompts as readonly (string | readonly number[])[]).map((one) =>
       typeof one === 'string' ? Math.ceil(byteLength(one) / 2) : one.length,

@@ -80,6 +80,7 @@ export const embeddings: OperationDriver<'embeddings'> = {
   ],
   input: embeddingTexts,
   output: NO_TEXTS as OperationDriver<'embeddings'>['output'],
+  tokensIn: ({ input }) => (input.some((one) => typeof one !== 'string') ? 'input' : null),
   // No tokenizer makes more tokens than a text has bytes; two bytes each is the bound of chat requests, too.
   estimate: ({ input }) => ({
     inputTokens: input.reduce((sum, one) => sum + (typeof one === 'string' ? Math.ceil(byteLength(one) / 2) : one.length), 0),

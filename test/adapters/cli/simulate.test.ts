@@ -39,6 +39,25 @@ const walk = ({ attempts }: RequestLine) =>
   attempts.map(({ connection, status, failure, skipped }) => `${connection}:${skipped ?? status ?? failure}`)
 
 describe('hookgate simulate', () => {
+  it('runs completions, at a vendor that has them and over chat', async () => {
+    const request = (model: string, more: object = {}) => ({ request: { path: '/v1/completions', model, ...more } })
+    const { requests, summary } = await simulated([
+      { at: '0s', ...request('openai/gpt-3.5-turbo-instruct') },
+      { at: '1s', ...request('openai/gpt-3.5-turbo-instruct', { prompt: ['a', 'b'], stream: true }) },
+      { at: '2s', ...request('coder') },
+      { at: '10s', upstream: 'openai/main', answer: { status: 500 } },
+      { at: '11s', ...request('openai/gpt-3.5-turbo-instruct') },
+    ])
+    expect(requests.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(requests.map(walk)).toEqual([
+      ['openai/main:200'],
+      ['openai/main:200'],
+      ['openai/main:200'],
+      ['openai/main:500', 'openai/spare:200'],
+    ])
+    expect(summary.requests).toBe(4)
+  })
+
   it('shows who is asked, who is passed over and why, without one secret of the configuration', async () => {
     const { requests, summary } = await simulated([
       { at: '0s', model: 'coder', count: 4, every: '10s' },

@@ -21,6 +21,7 @@ describe('guardrails in the settings', () => {
   it('are shown with every default', async () => {
     expect(await shown(await gateway())).toEqual({
       enabled: false,
+      tokens: { mode: 'auto' },
       prompt_injection: { mode: 'off', threshold: 0.7, scan_tool_results: true },
       pii: {
         mode: 'off',

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
 import { ask } from '../../adapters/node/support.ts'
+import { vendors } from '../../operations/support.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'payload-rules-'))
@@ -193,4 +194,37 @@ it('the log names the rules that changed something, once each', async () => {
   await sent(t, { temperature: 0 })
   await t.untilSettled()
   expect(t.settled[0]!.ctx.notes).toEqual({ payload_rules: ['cap'] })
+})
+
+describe('operations besides chat', () => {
+  const MARK = { marked: true }
+
+  it.each([
+    ['completions', '/v1/completions', { model: 'openai/gpt-3.5-turbo-instruct', prompt: 'hi' }],
+    ['embeddings', '/v1/embeddings', { model: 'openai/e', input: 'hi' }],
+    ['audio', '/v1/audio/speech', { model: 'openai/s', input: 'hi', voice: 'alloy' }],
+    ['search', '/v1/search', { model: 'tavily/search', query: 'hi' }],
+    ['web_fetch', '/v1/web/fetch', { url: 'https://93.184.216.34/', provider: 'tavily' }],
+    ['responses', '/v1/responses/compact', { model: 'openai/m', input: 'hi', mode: 'native' }],
+  ])('the format %s is that of %s', async (format, path, body) => {
+    const file = join(folder, `${++files}.json`)
+    const formats = ['chat', 'responses', 'completions', 'embeddings', 'audio', 'search', 'web_fetch']
+    writeFileSync(file, JSON.stringify(formats.map((name) => ({ match: { format: name }, override: { [name]: MARK } }))))
+    const v = await vendors(['openai', 'tavily'], { env: { PAYLOAD_RULES_PATH: file } })
+    const response = await v.t.post(path, body)
+    expect(response.status, await response.text()).toBe(200)
+    const sent = v.vendor.requests[0]?.json ?? {}
+    expect(formats.filter((name) => name in sent)).toEqual([format])
+    await v.close()
+  })
+
+  it('completions over chat have the format of the chat call', async () => {
+    const t = await gateway([
+      { match: { format: 'completions' }, override: { wrong: 1 } },
+      { match: { format: 'messages' }, override: { right: 1 } },
+    ])
+    expect((await t.post('/v1/completions', { model: 'messages/m', prompt: 'hi', max_tokens: 5 })).status).toBe(200)
+    expect(t.upstream.requests.at(-1)?.json).toMatchObject({ right: 1, messages: [{ role: 'user' }] })
+    expect(t.upstream.requests.at(-1)?.json).not.toHaveProperty('wrong')
+  })
 })
