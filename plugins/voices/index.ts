@@ -5,22 +5,8 @@ import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { Result } from '../../core/types/result.ts'
+import { GOOGLE_VOICES, OPENAI_VOICES } from './static-voices.ts'
 
-const OPENAI_VOICES = [
-  'alloy',
-  'ash',
-  'ballad',
-  'cedar',
-  'coral',
-  'echo',
-  'fable',
-  'marin',
-  'nova',
-  'onyx',
-  'sage',
-  'shimmer',
-  'verse',
-]
 const TIMEOUT_MS = 10_000
 /** The most pages of a vendor's list. */
 const MOST_PAGES = 10
@@ -32,6 +18,7 @@ const voice = z.looseObject({
   language: z.string().optional(),
   gender: z.string().optional(),
   preview_url: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
 })
 type Voice = z.output<typeof voice>
 
@@ -86,6 +73,8 @@ export const voices = definePlugin({
       const { provider } = connection
       const codec = codecOf(provider)
       if (codec === 'openai') return OPENAI_VOICES.map((id) => ({ id, name: id[0]?.toUpperCase() + id.slice(1), provider }))
+      if (codec === 'google')
+        return Object.entries(GOOGLE_VOICES).map(([id, style]) => ({ id, name: id, provider, labels: { style } }))
       if (codec !== 'elevenlabs') return []
       try {
         return await elevenlabs(connection)

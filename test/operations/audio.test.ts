@@ -271,4 +271,16 @@ describe('voices', () => {
     expect(await list('?provider=elevenlabs')).toHaveLength(1)
     expect(await list('?provider=anthropic')).toEqual([])
   })
+
+  it('of Google: its prebuilt ones, each of which its speech takes', async () => {
+    v = await vendors(['google'])
+    const response = await v.t.fetch('/v1/audio/voices?provider=google')
+    const { data } = (await response.json()) as { data: { id: string; name: string }[] }
+    expect(data).toHaveLength(30)
+    expect(new Set(data.map(({ id }) => id)).size).toBe(30)
+    expect(data).toContainEqual({ id: 'Kore', name: 'Kore', provider: 'google', labels: { style: 'Firm' } })
+    const voice = data.at(-1)?.id as string
+    expect((await speak({ model: 'google/gemini-2.5-flash-preview-tts', voice })).status).toBe(200)
+    expect(sent()?.text).toContain(`"voiceName":"${voice}"`)
+  })
 })
