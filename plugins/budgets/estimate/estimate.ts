@@ -107,8 +107,10 @@ interface Asked {
 }
 
 /** After each use of a tool at the vendor the model reads the whole prompt again, with the results of earlier uses. */
-function inputTokens({ input, output }: Call, { use, unknown }: Asked, window: number): number {
-  const first = unknown ? Math.max(input, window) : input
+function inputTokens({ input, output }: Call, { prompt, use, unknown }: Asked, window: number): number {
+  // A document that does not fit is refused by the vendor, or cut.
+  const pages = unknown ? window : Math.min(input + prompt.pageTokens, window)
+  const first = Math.max(input, pages)
   if (use.uses === 0) return first
   return first + use.uses * Math.min(first + use.tokens + output, Math.max(first, window))
 }

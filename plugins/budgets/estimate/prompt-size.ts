@@ -1,11 +1,14 @@
 // Computes the maximum tokens of a prompt without a tokenizer: two bytes per token for letters, one for digits and symbols; media follow
 // a table.
 import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../../core/types/canonical.ts'
+import { pdfPages } from './pdf-pages.ts'
 import { clipSeconds } from './unknown-prompt.ts'
 
 export interface PromptSize {
   /** Tokens. */
   readonly tokens: number
+  /** Tokens that many small pages of PDFs may cost above `tokens`, up to the context window. */
+  readonly pageTokens: number
   readonly hasImage: boolean
   readonly hasAudio: boolean
   /** True when the request writes to the vendor's one-hour cache, which costs more. */
@@ -13,6 +16,11 @@ export interface PromptSize {
 }
 
 const PER_MESSAGE = 8
+
+/** A model reads a page as text and as an image, however few bytes it has. */
+const PER_PAGE = 3000
+/** A larger file costs more than a context window by its bytes alone: its pages are not counted. Bytes. */
+const MAX_COUNTED = 4 * 1024 * 1024
 
 /**
  * Tokens of media, by the item for URLs and by the byte for inline data. Vendors count images by area and stop at about 4,800 tokens.
@@ -29,6 +37,7 @@ const FILM_PER_SECOND = 300
 
 interface Seen {
   tokens: number
+  pageTokens: number
   /** Bytes of base64 media in the body. */
   mediaBytes: number
   hasImage: boolean
@@ -70,7 +79,7 @@ function extraTokensIn(value: Frozen<Json>): number {
 
 export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number): PromptSize {
   const { auto } = request.cache ?? {}
-  const seen: Seen = { tokens: 0, mediaBytes: 0, hasImage: false, hasAudio: false, longCache: auto?.ttl === '1h' }
+  const seen: Seen = { tokens: 0, pageTokens: 0, mediaBytes: 0, hasImage: false, hasAudio: false, longCache: auto?.ttl === '1h' }
   for (const { parts } of request.system) look(parts, seen)
   for (const { parts } of request.messages) look(parts, seen)
   for (const tool of request.tools) {
@@ -79,9 +88,9 @@ export function promptSize(request: Frozen<CanonicalRequest>, bodyBytes: number)
   }
   if (request.output?.schema !== undefined) seen.tokens += extraTokensIn(request.output.schema)
   const text = Math.ceil(Math.max(0, bodyBytes - seen.mediaBytes) / 2)
-  const { hasImage, hasAudio, longCache } = seen
+  const { pageTokens, hasImage, hasAudio, longCache } = seen
   const messages = request.messages.length + request.system.length
-  return { tokens: text + PER_MESSAGE * messages + Math.ceil(seen.tokens), hasImage, hasAudio, longCache }
+  return { tokens: text + PER_MESSAGE * messages + Math.ceil(seen.tokens), pageTokens, hasImage, hasAudio, longCache }
 }
 
 /** Parts have only a few levels: the depth of bodies is limited before they are decoded. */
@@ -107,5 +116,13 @@ function add(kind: keyof typeof MEDIA_TOKENS, source: Frozen<Source>, seen: Seen
   const { elsewhere, perByte } = MEDIA_TOKENS[kind]
   if (source.kind !== 'base64' || perByte === 0) seen.tokens += elsewhere
   else seen.tokens += source.data.length * 0.75 * perByte
+  if (kind === 'document' && source.kind === 'base64') seen.pageTokens += smallPages(source.data)
   if (source.kind === 'base64') seen.mediaBytes += source.data.length
+}
+
+/** Returns what the pages cost above the bytes of the file. */
+function smallPages(base64: string): number {
+  const bytes = base64.length * 0.75
+  if (bytes > MAX_COUNTED) return 0
+  return Math.max(0, pdfPages(base64) * PER_PAGE - Math.floor(bytes * MEDIA_TOKENS.document.perByte))
 }

@@ -42,6 +42,26 @@ const texts = fc.oneof(
 const bounds = fc.integer({ min: 1, max: 50_000 })
 const pdf = 'https://files.example/a.pdf'
 const picture = Buffer.alloc(9000, 7).toString('base64')
+const PAGE = 3000
+/** Files with their pages: objects of pages, or only the count of the page tree. */
+const FILES = new Map(
+  [1, 7, 60, 500].flatMap((pages) => [
+    [fileOf(Array.from({ length: pages }, () => '<< /Type /Page >>').join('\n')), pages] as const,
+    [fileOf(`<< /Type/Pages /Kids [] /Count ${pages} >>`), pages] as const,
+  ]),
+)
+const file = [...FILES.keys()]
+/** As many bodies have no part besides the text: some targets take none. */
+const none: object[][] = file.map(() => [])
+
+function fileOf(objects: string): string {
+  return Buffer.from(`%PDF-1.4\n${objects}\n%%EOF`).toString('base64')
+}
+
+/** Returns the pages of the file that the text holds. */
+function pagesIn(text: string): number | undefined {
+  return FILES.get(text.replace(/^data:application\/pdf;base64,/, ''))
+}
 /** At least one of them, so that the answer is limited. */
 const some = (names: readonly string[]) =>
   fc
@@ -62,9 +82,12 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
           maybe({ web_search_options: {} }),
         ),
         fc.constantFrom<object[]>(
-          [],
+          ...none,
           [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }],
           [{ type: 'file', file: { file_id: 'file-1' } }],
+          ...file.map((data) => [
+            { type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` } },
+          ]),
         ),
       )
       .map(([text, said, more, parts]) => ({
@@ -89,10 +112,11 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
           ),
         ),
         fc.constantFrom<object[]>(
-          [],
+          ...none,
           [{ type: 'document', source: { type: 'url', url: pdf } }],
           [{ type: 'document', source: { type: 'file', file_id: 'file_1' } }],
           [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture } }],
+          ...file.map((data) => [{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }]),
         ),
       )
       .map(([text, said, more, parts]) => ({
@@ -115,7 +139,12 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
           maybe({ max_tool_calls: 2 }),
           maybe({ max_tokens: 80_000 }),
         ),
-        fc.constantFrom<object[]>([], [{ type: 'input_file', file_id: 'file-1' }], [{ type: 'input_file', file_url: pdf }]),
+        fc.constantFrom<object[]>(
+          ...none,
+          [{ type: 'input_file', file_id: 'file-1' }],
+          [{ type: 'input_file', file_url: pdf }],
+          ...file.map((data) => [{ type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` }]),
+        ),
       )
       .map(([text, said, more, parts]) => ({
         path: '/v1/responses',
@@ -141,9 +170,10 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
           maybe({ tools: [{ googleSearch: {} }] }, { tools: [{ code_execution: {} }, { url_context: {} }] }),
         ),
         fc.constantFrom<object[]>(
-          [],
+          ...none,
           [{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/a', mimeType: 'video/mp4' } }],
           [{ inline_data: { mime_type: 'image/png', data: picture } }],
+          ...file.map((data) => [{ inline_data: { mime_type: 'application/pdf', data } }]),
         ),
       )
       .map(([text, [name, bound, choices], config, more, parts]) => ({
@@ -188,6 +218,10 @@ const BOUND = /^(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTok
 const ELSEWHERE = /^(previous_response_id|conversation|prompt|cached_?content|file_id|file_?uri|file_url)$/i
 const SERVER = /^(web_search|code_execution|code_interpreter|google_?search|url_?context)/i
 
+function spoken(name: string, value: string): number {
+  return name === 'text' || name === 'content' ? tokensOf(value) : 0
+}
+
 /** Returns the nano-USD that an honest upstream may bill for the request. */
 function billed(sent: Record<string, unknown>): number {
   let [text, output, choices, uses] = [0, 0, 1, 0]
@@ -200,8 +234,7 @@ function billed(sent: Record<string, unknown>): number {
     if (SERVER.test(tool) && tool !== 'name') {
       uses += (owner.max_uses as number | undefined) ?? 10
     }
-    if (typeof value === 'string')
-      text += value.includes(picture) ? IMAGE : name === 'text' || name === 'content' ? tokensOf(value) : 0
+    if (typeof value === 'string') text += value.includes(picture) ? IMAGE : (pagesIn(value) ?? 0) * PAGE || spoken(name, value)
     if (typeof value === 'object' && value !== null)
       for (const [key, member] of Object.entries(value)) walk(member, Array.isArray(value) ? name : key, value as never)
   }
@@ -295,5 +328,35 @@ describe('a prompt that is not in the request', () => {
       body: { model: 'responses/m', input: 'hi', previous_response_id: 'resp_1' },
     })
     expect(seen?.reserved).toBeGreaterThanOrEqual(WINDOW * IN)
+  })
+})
+
+describe('a PDF in the request', () => {
+  const reservedFor = async (data: string): Promise<number> => {
+    const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }
+    const body = { model: 'messages/m', max_tokens: 1, messages: [{ role: 'user', content: [document] }] }
+    return (await observed({ path: '/v1/messages', body }))?.reserved ?? 0
+  }
+
+  it('is kept back by its pages, which may be small, up to the context window', async () => {
+    const small = await reservedFor(fileOf('<< /Type /Page >>\n'.repeat(40)))
+    expect(small).toBeGreaterThanOrEqual(40 * PAGE * IN)
+    expect(small).toBeLessThan(41 * PAGE * IN)
+    const many = await reservedFor(fileOf('<< /Type /Pages /Count 9999999 >>'))
+    expect(many).toBeGreaterThanOrEqual(WINDOW * IN)
+    expect(many).toBeLessThan(WINDOW * IN + 100 * OUT)
+  })
+
+  it('is kept back by its bytes where they are more', async () => {
+    const large = await reservedFor(fileOf(`<< /Type /Page >>${' '.repeat(100_000)}`))
+    expect(large).toBeGreaterThanOrEqual(50_000 * IN)
+    expect(large).toBeLessThan(51_000 * IN)
+  })
+
+  it('counts neither page trees nor names that only begin alike, and is quick on a file of slashes', async () => {
+    expect(await reservedFor(fileOf('<< /Type /Pages /Kids [] >> << /Type /PageLabel >>'))).toBeLessThan(PAGE * IN)
+    const began = performance.now()
+    await reservedFor(fileOf('/Type '.repeat(500_000)))
+    expect(performance.now() - began).toBeLessThan(5000)
   })
 })
