@@ -43,6 +43,7 @@ export async function invoke(common: Runtime, request: CanonicalRequest, options
       for (const attempt of ctx.attempts) if (options.role) attempt.role = options.role
       parent?.adopt(ctx.attempts, options.target)
     })
+    if (options.warns === true && ctx.warnings !== '') for (const slug of ctx.warnings.split(',')) parent?.warn(slug)
     if (result.kind === 'stream') return { kind: 'stream', source: settlingSource(result.source, ctx, done) }
     return await whole(ctx, result, done)
   } catch (thrown) {

@@ -128,6 +128,8 @@ export interface InvokeOptions {
   /** The target of the call; with it `resolve` is skipped. */
   target?: Target
   role?: 'panel' | 'judge' | 'step'
+  /** True: the parent's answer also carries the warnings of this call. */
+  warns?: boolean
   orgId?: number | null
   signal?: AbortSignal
 }

@@ -1,14 +1,18 @@
 // Turns the prompts of a completion into chat requests.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Json } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
 /** Each prompt is one call. */
 const MOST_PROMPTS = 20
+/** The prompt of a request that has none. */
+const NO_PROMPT = '<|endoftext|>'
+/** Members that a chat call has under the same name. */
+const CHAT_MEMBERS = new Set(['frequency_penalty', 'presence_penalty', 'seed', 'logit_bias', 'user'])
 
 /** @throws GatewayError 400 for members that a chat model cannot serve. */
 export function chatRequests(ctx: RequestContext<'completions'>): CanonicalRequest[] {
-  const { prompts, suffix, logprobs, bestOf, count } = ctx.request
+  const { prompts, suffix, logprobs, bestOf, count, maxTokens, extra } = ctx.request
   if (suffix !== undefined)
     throw GatewayError.invalid(
       'suffix',
@@ -19,18 +23,25 @@ export function chatRequests(ctx: RequestContext<'completions'>): CanonicalReque
       'prompt',
       `\`${ctx.requestedModel}\` only chats: it takes at most ${MOST_PROMPTS} prompts in one request.`,
     )
+  if (maxTokens === 0)
+    throw GatewayError.invalid('max_tokens', `\`${ctx.requestedModel}\` only chats: \`max_tokens\` must be 1 or more.`)
+  for (const name of Object.keys(extra)) if (!CHAT_MEMBERS.has(name) && /^\w{1,40}$/.test(name)) ctx.warn(`dropped_${name}`)
   if (logprobs !== undefined) ctx.warn('dropped_logprobs')
   if (bestOf !== undefined && bestOf > count) ctx.warn('dropped_best_of')
   return prompts.map((prompt) => {
-    if (typeof prompt === 'string') return chatRequest(ctx, prompt)
-    throw GatewayError.invalid('prompt', `\`${ctx.requestedModel}\` only chats: it takes texts, not tokens.`)
+    if (typeof prompt !== 'string')
+      throw GatewayError.invalid('prompt', `\`${ctx.requestedModel}\` only chats: it takes texts, not tokens.`)
+    if (prompt.trim() === '' || prompt === NO_PROMPT)
+      throw GatewayError.invalid('prompt', `\`${ctx.requestedModel}\` only chats: \`prompt\` must be a text that is not empty.`)
+    return chatRequest(ctx, prompt)
   })
 }
 
 function chatRequest(ctx: RequestContext<'completions'>, prompt: string): CanonicalRequest {
   const { maxTokens, count, stop, temperature, topP, stream, extra } = ctx.request
-  const number = (name: string): number | undefined => (typeof extra[name] === 'number' ? extra[name] : undefined)
-  const bias = extra.logit_bias as Record<string, number> | undefined
+  const number = (name: string): number | undefined => member(extra, name, 'a number', isNumber)
+  const bias = member(extra, 'logit_bias', 'an object of numbers', isBias)
+  const user = member(extra, 'user', 'a string', isText)
   const sampling = {
     temperature,
     topP,
@@ -40,7 +51,6 @@ function chatRequest(ctx: RequestContext<'completions'>, prompt: string): Canoni
     logitBias: bias,
     n: count === 1 ? undefined : count,
   }
-  const user = extra.user as Json | undefined
   return {
     model: ctx.requestedModel,
     stream,
@@ -51,8 +61,22 @@ function chatRequest(ctx: RequestContext<'completions'>, prompt: string): Canoni
     sampling: Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined)),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(stop === undefined ? {} : { stop: [...stop] }),
-    ...(typeof user === 'string' ? { endUser: user } : {}),
+    ...(user === undefined ? {} : { endUser: user }),
     headers: {},
     ext: {},
   }
+}
+
+/** @throws GatewayError 400 naming the member. */
+function member<T>(extra: Frozen<JsonObject>, name: string, wanted: string, is: (value: unknown) => value is T): T | undefined {
+  const value: Frozen<Json> | undefined = extra[name]
+  if (value === undefined || is(value)) return value as T | undefined
+  throw GatewayError.invalid(name, `\`${name}\` must be ${wanted}.`)
+}
+
+const isNumber = (value: unknown): value is number => typeof value === 'number'
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function isBias(value: unknown): value is Record<string, number> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isNumber)
 }

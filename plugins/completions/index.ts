@@ -17,7 +17,12 @@ export const completions = definePlugin({
     const viaChat = (ctx: RequestContext<'completions'>): Promise<Result> => {
       const requests = chatRequests(ctx)
       const call = (index: number) =>
-        gateway.invoke(requests[index] as (typeof requests)[number], { operation: 'chat', source: ctx.source, parent: ctx })
+        gateway.invoke(requests[index] as (typeof requests)[number], {
+          operation: 'chat',
+          source: ctx.source,
+          parent: ctx,
+          warns: true,
+        })
       const asked = { request: ctx.request, model: ctx.requestedModel, count: requests.length, created: now(), call }
       return ctx.request.stream ? streamedAnswer(asked) : wholeAnswer(asked)
     }

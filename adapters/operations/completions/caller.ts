@@ -5,7 +5,7 @@ import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { WireBody } from '../../../core/types/dialect.ts'
 import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
 import type { CompletionsAnswer, CompletionsRequest } from '../../../core/types/operations.ts'
-import { booleanField, isObject, numberField, others, textField } from '../../dialects/shared/fields.ts'
+import { booleanField, numberField, objectField, others, textField } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 import { chunk, DONE, usageChunk, usageObject } from './chunks.ts'
@@ -28,13 +28,17 @@ export function decodeCompletions(body: WireBody): CompletionsRequest {
   const topP = numberField(json, 'top_p')
   const stop = stopOf(json.stop)
   const stream = booleanField(json, 'stream') ?? false
+  const options = objectField(json, 'stream_options') ?? {}
+  const usage = booleanField(options, 'include_usage', 'stream_options.include_usage') ?? false
+  const count = wholeNumber(json, 'n', 1) ?? 1
+  if (bestOf !== undefined && bestOf < count) throw GatewayError.invalid('best_of', '`best_of` must be at least `n`.')
   return {
     model: modelOf(json),
     ...promptsOf(json.prompt),
-    count: wholeNumber(json, 'n', 1) ?? 1,
+    count,
     echo: booleanField(json, 'echo') ?? false,
     stream,
-    includeUsage: stream && isObject(json.stream_options) && json.stream_options.include_usage === true,
+    includeUsage: stream && usage,
     ...(suffix === undefined || suffix === '' ? {} : { suffix }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(bestOf === undefined ? {} : { bestOf }),

@@ -1,4 +1,6 @@
 // Completions at OpenAI-like vendors, and fill-in-the-middle at Mistral.
+import { addedUsage } from '../../../core/calls/derived-answer.ts'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { estimateText } from '../../../core/models/token-estimate.ts'
 import type { Usage } from '../../../core/types/answer.ts'
@@ -9,6 +11,7 @@ import type { CompletionsAnswer, CompletionsRequest } from '../../../core/types/
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { begun } from '../shared/frames.ts'
+import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 import { promptTexts } from './caller.ts'
 import { passedChunks } from './stream.ts'
@@ -42,22 +45,38 @@ function prepare(wire: WireBody, { model }: OperationUpstream, streams: boolean)
   wire.set('stream_options', { ...(isObject(options) ? options : {}), include_usage: true })
 }
 
+/** The most prompts of one request: each one is a call. */
+const MOST_PROMPTS = 20
+
 /** Mistral fills gaps of one text at its own path, and answers in the shape of chat. It has no stream here: the answer is one chunk. */
 export const mistralCompletions: OperationCodec<'completions'> = async (request, upstream) => {
-  const { prompts, suffix, maxTokens, temperature, topP, stop, extra } = request
-  const body: JsonObject = {
+  const { prompts, suffix, maxTokens, temperature, topP, stop, extra, count, bestOf, logprobs } = request
+  if (count > 1) throw GatewayError.unsupported('n', 'This target returns one answer only.')
+  if (prompts.length > MOST_PROMPTS)
+    throw GatewayError.unsupported('prompt', `This target takes at most ${MOST_PROMPTS} prompts in one request.`)
+  if (prompts.some((one) => typeof one !== 'string'))
+    throw GatewayError.unsupported('prompt', 'This target takes texts, not tokens.')
+  leftOut(upstream.codec, { logprobs, best_of: bestOf === 1 ? undefined : bestOf })
+  const body = (prompt: string): JsonObject => ({
     ...(extra as JsonObject),
     model: upstream.model,
-    prompt: prompts[0] as Json,
+    prompt,
     ...(suffix === undefined ? {} : { suffix }),
     ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(stop === undefined ? {} : { stop: stop as string[] }),
+  })
+  const made: CompletionsAnswer[] = []
+  for (const [index, prompt] of (prompts as readonly string[]).entries()) {
+    const textOf = ({ message }: JsonObject) => (request.echo ? prompt : '') + (isObject(message) ? loose(message.content) : '')
+    const one = { ...request, prompts: [prompt], stream: true }
+    const { choices, ...answer } = (await whole(one, upstream, '/fim/completions', body(prompt), textOf)).answer()
+    made.push({ ...answer, choices: choices.slice(0, 1).map((choice) => ({ ...choice, index })) })
   }
-  return whole({ ...request, stream: true }, upstream, '/fim/completions', body, ({ message }) =>
-    isObject(message) ? loose(message.content) : '',
-  )
+  const usage = made.map((one) => one.usage).reduce(addedUsage)
+  const answer = { ...(made[0] as CompletionsAnswer), choices: made.flatMap(({ choices }) => choices), usage }
+  return { usage, answer: () => answer }
 }
 
 async function whole(
