@@ -54,6 +54,11 @@ const OWN_STATE: ReadonlySet<string> = new Set([
   'ghost_snapshot',
 ])
 
+/** Returns true for a compaction item of a vendor: those of the gateway were read back before. */
+export function isForeign({ type }: Item): boolean {
+  return type === 'compaction' || type === 'compaction_summary'
+}
+
 export function callIdOf(item: Item): string {
   return typeof item.call_id === 'string' ? item.call_id : ''
 }

@@ -8,12 +8,13 @@ import { randomId } from '../../core/ids/ids.ts'
 import { noUsage } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { searchable } from '../../core/text/bytes.ts'
-import type { Frozen } from '../../core/types/canonical.ts'
+import type { Frozen, JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { CompactAnswer, CompactRequest } from '../../core/types/operations.ts'
 import type { Result } from '../../core/types/result.ts'
+import { checkItems, refuseForeign } from './checked-items.ts'
 import { digestOf } from './digest.ts'
-import { entriesOf, entryOf, isKept } from './entries.ts'
+import { entriesOf, entryOf, isForeign, isKept } from './entries.ts'
 import { KEPT_TURNS, split } from './heuristic.ts'
 import { itemsWithDigests, withDigests } from './read-back.ts'
 import { opened, sealedItem } from './sealed.ts'
@@ -41,11 +42,13 @@ export const compaction = definePlugin({
 
     const heuristic = async (ctx: RequestContext<'compact'>): Promise<Result> => {
       refuseStored(ctx.request)
+      checkItems(ctx.request.input)
       const { before, digested, after } = split(ctx.request.input)
       return answered(ctx, [...before, await seal(ctx, digestOf(digested)), ...after], noUsage())
     }
     const summarized = async (ctx: RequestContext<'compact'>): Promise<Result> => {
       refuseStored(ctx.request)
+      checkItems(ctx.request.input)
       const { input, instructions } = ctx.request
       const entries = input.flatMap((item) => entryOf(item) ?? [])
       const model = settings.get('compact.model') ?? ctx.requestedModel
@@ -97,7 +100,8 @@ export const compaction = definePlugin({
     gateway.hook(
       'answer',
       async (ctx) => {
-        if (!hasTrigger(ctx) || native(ctx)) return undefined
+        if (!holds(ctx, isTrigger) || native(ctx)) return undefined
+        if (holds(ctx, isForeign)) refuseForeign()
         const item = await seal(ctx, digestOf(entriesOf(ctx.request.messages), RECENT_STEPS))
         const answer: Result = {
           kind: 'full',
@@ -124,10 +128,10 @@ function mentions({ dialect, rawBody }: RequestContext, text: string): boolean {
   return dialect === 'responses' && rawBody !== null && searchable(rawBody, 0, rawBody.length).includes(text)
 }
 
-function hasTrigger({ request }: RequestContext<'chat'>): boolean {
-  return request.messages.some(({ parts }) =>
-    parts.some((part) => part.t === 'opaque' && (part.raw as { type?: unknown }).type === 'compaction_trigger'),
-  )
+const isTrigger = ({ type }: Frozen<JsonObject>): boolean => type === 'compaction_trigger'
+
+function holds({ request }: RequestContext<'chat'>, is: (item: Frozen<JsonObject>) => boolean): boolean {
+  return request.messages.some(({ parts }) => parts.some((part) => part.t === 'opaque' && is(part.raw as Frozen<JsonObject>)))
 }
 
 /** @throws GatewayError 400: only the vendor knows what it stored. */

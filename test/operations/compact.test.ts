@@ -96,6 +96,31 @@ describe('without a model', () => {
     expect(JSON.stringify(output[0])?.length).toBeLessThan(8200)
   })
 
+  it.each(['heuristic', 'model'])('%s: refuses what it cannot read, and nothing is sent', async (mode) => {
+    const message = (more: object) => ({ type: 'message', role: 'user', content: 'hi', ...more })
+    for (const [item, param] of [
+      [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'of a vendor' }, 'input'],
+      [{ type: 'compaction', id: 'cmp_1', encrypted_content: 5 }, 'input'],
+      [{ type: 'compaction_summary', encrypted_content: 'of a vendor' }, 'input'],
+      [{ type: 'item_reference', id: 'msg_1' }, 'input[1]'],
+      [{}, 'input[1].role'],
+      [{ type: 5 }, 'input[1].type'],
+      [message({ role: 'boss' }), 'input[1].role'],
+      [message({ content: undefined }), 'input[1].content'],
+      [message({ content: 5 }), 'input[1].content'],
+      [message({ content: [5] }), 'input[1].content'],
+      [{ ...call(1), name: {} }, 'input[1].name'],
+      [{ ...call(1), arguments: undefined }, 'input[1].arguments'],
+      [{ ...result(1), call_id: undefined }, 'input[1].call_id'],
+    ] as const)
+      for (const model of mode === 'model' ? ['messages/m', 'responses/m'] : ['messages/m'])
+        expect(
+          await refused('/v1/responses/compact', { model, mode, input: [user('hi'), item] }),
+          JSON.stringify(item),
+        ).toMatchObject({ status: 400, param })
+    expect(t.upstream.requests).toHaveLength(0)
+  })
+
   it('refuses `previous_response_id`', async () => {
     const asked = { model: 'chat/m', input: 'hi', previous_response_id: 'resp_0' }
     expect(await refused('/v1/responses/compact', asked)).toMatchObject({ status: 400, param: 'previous_response_id' })

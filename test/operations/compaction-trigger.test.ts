@@ -55,6 +55,14 @@ describe.each(FOREIGN)('on a %s upstream', (target) => {
     expect(output.map(({ type }) => type)).toEqual(['compaction'])
   })
 
+  it('refuses a compaction item of a vendor: its content would be lost', async () => {
+    const input = [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'of a vendor' }, ...HISTORY, TRIGGER]
+    const response = await t.post('/v1/responses', { model: `${target}/m`, input })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param: 'input', code: 'unsupported_for_target' } })
+    expect(t.upstream.requests).toHaveLength(0)
+  })
+
   it('costs nothing and leaves a row', async () => {
     await triggered(`${target}/m`)
     await t.untilSettled(1)
