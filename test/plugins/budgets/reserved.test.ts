@@ -2,35 +2,23 @@
 // a limit, prompts stored at the vendor, tools that run there, and texts of any kind.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hang } from '../../../adapters/testing/script.ts'
-import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Dialect } from '../../../core/types/canonical.ts'
-import { PRICE, type Site, site, turns } from './support.ts'
+import { FILES, PAGE, pagesIn } from './pdf-files.ts'
+import { type Made, observed as observedBy, WINDOW, waiting } from './reservation.ts'
+import { PRICE, type Site, site } from './support.ts'
 
-const WINDOW = 200_000
 const IN = PRICE.input * 1e9
 const OUT = PRICE.output * 1e9
 const IMAGE = 4800
 const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 
-const windows = definePlugin({
-  name: 'test-windows',
-  requires: ['modelFacts'],
-  setup: (gateway) => gateway.use('modelFacts').layer(() => ({ contextWindow: WINDOW })),
-})
-
 let s: Site
 let account: string
 beforeAll(async () => {
-  s = await site({ upstream: [hang()], plugins: [windows()] })
-  account = `budget:${(await s.budget({ scope: 'org', window: 'lifetime', hard_limit_usd: 1_000_000 })).id}`
+  ;({ s, account } = await waiting())
 })
 afterAll(() => s.close())
-
-interface Made {
-  path: string
-  body: Record<string, unknown>
-}
+const observed = (made: Made) => observedBy(s, account, made)
 
 const texts = fc.oneof(
   fc.string({ minLength: 1, maxLength: 40, unit: 'grapheme' }),
@@ -42,26 +30,10 @@ const texts = fc.oneof(
 const bounds = fc.integer({ min: 1, max: 50_000 })
 const pdf = 'https://files.example/a.pdf'
 const picture = Buffer.alloc(9000, 7).toString('base64')
-const PAGE = 3000
-/** Files with their pages: objects of pages, or only the count of the page tree. */
-const FILES = new Map(
-  [1, 7, 60, 500].flatMap((pages) => [
-    [fileOf(Array.from({ length: pages }, () => '<< /Type /Page >>').join('\n')), pages] as const,
-    [fileOf(`<< /Type/Pages /Kids [] /Count ${pages} >>`), pages] as const,
-  ]),
-)
 const file = [...FILES.keys()]
 /** As many bodies have no part besides the text: some targets take none. */
 const none: object[][] = file.map(() => [])
 
-function fileOf(objects: string): string {
-  return Buffer.from(`%PDF-1.4\n${objects}\n%%EOF`).toString('base64')
-}
-
-/** Returns the pages of the file that the text holds. */
-function pagesIn(text: string): number | undefined {
-  return FILES.get(text.replace(/^data:application\/pdf;base64,/, ''))
-}
 /** At least one of them, so that the answer is limited. */
 const some = (names: readonly string[]) =>
   fc
@@ -182,27 +154,6 @@ const MADE: Record<Dialect, (target: string) => fc.Arbitrary<Made>> = {
       })),
 }
 
-/** Returns null when it was refused and nothing was sent. */
-async function observed({ path, body }: Made): Promise<{ reserved: number; sent: Record<string, unknown> } | null> {
-  const before = s.t.upstream.requests.length
-  const settled = s.t.settled.length
-  const leaving = new AbortController()
-  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-  let over = false
-  const asked = s.t.fetch(path, { ...init, signal: leaving.signal }).finally(() => {
-    over = true
-  })
-  asked.catch(() => {})
-  while (s.t.upstream.requests.length === before && !over) await new Promise((resolve) => setImmediate(resolve))
-  const sent = s.t.upstream.requests[before]?.json
-  const { reserved } = await s.balance(account)
-  leaving.abort()
-  await asked.catch(() => {})
-  await s.t.untilSettled(settled + 1)
-  await turns(10)
-  return sent === undefined ? null : { reserved, sent }
-}
-
 /** With the worst vocabulary: every digit and symbol is a token, and rare characters are one token per byte. */
 function tokensOf(text: string): number {
   let tokens = 0
@@ -262,41 +213,6 @@ describe.each(DIALECTS)('of a %s caller', (caller) => {
   })
 })
 
-describe('a member in two spellings', () => {
-  const contents = [{ role: 'user', parts: [{ text: 'hi' }] }]
-  it.each([
-    [{ generationConfig: { maxOutputTokens: 1 }, generation_config: { maxOutputTokens: 9 } }, 'generationConfig'],
-    [{ generationConfig: { maxOutputTokens: 1, max_output_tokens: 9000 } }, 'maxOutputTokens'],
-    [{ generation_config: { candidateCount: 1, candidate_count: 8 } }, 'candidateCount'],
-    [{ generationConfig: { thinkingConfig: { thinkingBudget: 1, thinking_budget: 9 } } }, 'thinkingBudget'],
-    [{ cachedContent: 'a', cached_content: 'b' }, 'cachedContent'],
-    [{ systemInstruction: 'a', system_instruction: null }, 'systemInstruction'],
-  ])('is 400: %j', async (members, param) => {
-    const response = await s.t.post('/v1beta/models/generate_content%2Fm:generateContent', { contents, ...members })
-    expect(response.status).toBe(400)
-    expect(JSON.stringify(await response.json())).toContain(param)
-  })
-})
-
-describe('a bound that is no whole number of at least 1', () => {
-  const hi = [{ role: 'user', content: 'hi' }]
-  it.each<[string, string, (bound: unknown) => object]>([
-    ['chat', '/v1/chat/completions', (max_tokens) => ({ model: 'chat/m', messages: hi, max_tokens })],
-    ['messages', '/v1/messages', (max_tokens) => ({ model: 'messages/m', messages: hi, max_tokens })],
-    ['responses', '/v1/responses', (max_output_tokens) => ({ model: 'responses/m', input: 'hi', max_output_tokens })],
-    [
-      'generate_content',
-      '/v1beta/models/generate_content%2Fm:generateContent',
-      (maxOutputTokens) => ({ contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens } }),
-    ],
-  ])('is 400 of a %s caller, and nothing is sent', async (_dialect, path, body) => {
-    const before = s.t.upstream.requests.length
-    for (const bound of [0, -1, 0.5, 1.5, 1e300, 'many', [], true])
-      expect((await s.t.post(path, body(bound))).status, JSON.stringify(bound)).toBe(bound === 1e300 ? 402 : 400)
-    expect(s.t.upstream.requests).toHaveLength(before)
-  })
-})
-
 describe('a prompt that is not in the request', () => {
   it.each<[string, string, object]>([
     ['previous_response_id', '/v1/responses', { model: 'responses/m', input: 'hi', previous_response_id: 'resp_1' }],
@@ -328,35 +244,5 @@ describe('a prompt that is not in the request', () => {
       body: { model: 'responses/m', input: 'hi', previous_response_id: 'resp_1' },
     })
     expect(seen?.reserved).toBeGreaterThanOrEqual(WINDOW * IN)
-  })
-})
-
-describe('a PDF in the request', () => {
-  const reservedFor = async (data: string): Promise<number> => {
-    const document = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }
-    const body = { model: 'messages/m', max_tokens: 1, messages: [{ role: 'user', content: [document] }] }
-    return (await observed({ path: '/v1/messages', body }))?.reserved ?? 0
-  }
-
-  it('is kept back by its pages, which may be small, up to the context window', async () => {
-    const small = await reservedFor(fileOf('<< /Type /Page >>\n'.repeat(40)))
-    expect(small).toBeGreaterThanOrEqual(40 * PAGE * IN)
-    expect(small).toBeLessThan(41 * PAGE * IN)
-    const many = await reservedFor(fileOf('<< /Type /Pages /Count 9999999 >>'))
-    expect(many).toBeGreaterThanOrEqual(WINDOW * IN)
-    expect(many).toBeLessThan(WINDOW * IN + 100 * OUT)
-  })
-
-  it('is kept back by its bytes where they are more', async () => {
-    const large = await reservedFor(fileOf(`<< /Type /Page >>${' '.repeat(100_000)}`))
-    expect(large).toBeGreaterThanOrEqual(50_000 * IN)
-    expect(large).toBeLessThan(51_000 * IN)
-  })
-
-  it('counts neither page trees nor names that only begin alike, and is quick on a file of slashes', async () => {
-    expect(await reservedFor(fileOf('<< /Type /Pages /Kids [] >> << /Type /PageLabel >>'))).toBeLessThan(PAGE * IN)
-    const began = performance.now()
-    await reservedFor(fileOf('/Type '.repeat(500_000)))
-    expect(performance.now() - began).toBeLessThan(5000)
   })
 })
