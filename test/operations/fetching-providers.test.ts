@@ -108,6 +108,16 @@ describe('an answer', () => {
   })
 })
 
+it('a page is billed at its price', async () => {
+  await start(['tavily'], { env: { PRICING_SYNC_ENABLED: 'false' } })
+  const body = JSON.stringify({ data: [{ model: 'tavily/fetch', per_page_usd: 0.008011 }] })
+  const init = { method: 'PUT', body, headers: { 'content-type': 'application/json' } }
+  expect((await v.t.fetch('/api/pricing/overrides', init)).status).toBe(200)
+  expect((await fetched({ url: URL, provider: 'tavily' })).status).toBe(200)
+  await v.t.untilSettled(1)
+  expect(v.t.settled[0]?.outcome.costNano).toBe(8_011_000)
+})
+
 describe('a provider', () => {
   it('that is unknown, serves no pages or is not connected is refused by name', async () => {
     await start(['tavily', 'openai'])
