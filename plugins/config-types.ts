@@ -176,6 +176,8 @@ declare module '../core/config/define.ts' {
     'guardrails.secrets.input': boolean
     'guardrails.secrets.mode': 'off' | 'log' | 'redact' | 'block'
     'guardrails.secrets.output': boolean
+    /** For prompts of tokens, which no detector can read. `auto`: refused when a rule for requests blocks, otherwise logged. */
+    'guardrails.tokens.mode': 'auto' | 'log' | 'block'
     'guardrails.topics.deny': (string | { name: string; keywords: (string)[]; min_hits?: number })[]
     'guardrails.topics.input': boolean
     'guardrails.topics.mode': 'off' | 'log' | 'block'
