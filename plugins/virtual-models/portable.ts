@@ -25,7 +25,16 @@ export function portableVirtualModels(
     view,
     async rows(orgId, nameOf) {
       return models.list(orgId).map((model) => {
-        const { id: _, org_id: __, managed_by, created_at: ___, updated_at: ____, targets, ...rest } = recordOf(model)
+        const {
+          id: _,
+          org_id: __,
+          managed_by,
+          config_key: ___,
+          created_at: ____,
+          updated_at: _____,
+          targets,
+          ...rest
+        } = recordOf(model)
         const named = targets.map(({ connection_id, provider: _provider, model: _model, ...one }) => ({
           ...one,
           connection: connection_id === null ? null : nameOf('connections', connection_id),

@@ -40,6 +40,7 @@ describe('/api/providers', () => {
       headers: { 'x-team': '***' },
       state: expect.objectContaining({ status: 'active' }),
       managed_by: 'api',
+      config_key: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updated_at: made.created_at,
       ...fields,

@@ -91,6 +91,8 @@ it('from one upstream, a panel, a chain that breaks, a cache, and where nothing 
   const cached = (await s.api<{ data: Logged[] }>('GET', '/api/logs?cached=true&provider=messages&min_cost_usd=0')).body.data
   expect(cached.map(({ request_id }) => request_id)).toEqual([logs[2]?.request_id])
 
+  // Events that come at once are sent together, a little later.
+  await s.clock.advance(40)
   await live.until(() => live.events.length === 10)
   const events = live.events.slice(1).map(({ data }) => JSON.parse(data) as Live)
   expect(events.map((event) => of({ ...event, ...event.cost }))).toEqual(expected)
