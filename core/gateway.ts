@@ -21,11 +21,11 @@ import type { RequestState } from './pipeline/context.ts'
 import { runExchange } from './pipeline/pipeline.ts'
 import { liveRequest, type Runtime, runtimeOptions, untilIdle } from './pipeline/runtime.ts'
 import { buildGeneration, discard, type Generation, readyAfterReload, retire } from './plugins/generation.ts'
+import { offerRegistry } from './plugins/offer-registry.ts'
 import { PluginList } from './plugins/plugin-list.ts'
 import { portableRows } from './plugins/portable-rows.ts'
 import { ReloadQueue } from './plugins/reload-queue.ts'
 import { settingsFromEnv, variablesOf } from './plugins/variables.ts'
-import { offeredProviders } from './providers.ts'
 import { gatewayStatus } from './status.ts'
 import { systemClock } from './timing/clock.ts'
 import { Ticker } from './timing/ticker.ts'
@@ -33,6 +33,7 @@ import { YieldQueue } from './timing/yield-queue.ts'
 import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
+import type { OpenStorage } from './types/offers.ts'
 import type { ApiRoute, Plugin } from './types/plugin.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
 import { VERSION } from './version.ts'
@@ -80,7 +81,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
   const shared = longLived(ports)
   const { clock, log, metrics, db, views } = shared
   const plugins = new PluginList(metrics, clock, () => runtime.generation, create.bundled)
-  const dialects = new Map(ports.dialects.map((dialect) => [dialect.id, dialect]))
+  const offers = offerRegistry(ports, shared)
 
   let parsed = parseConfig(config)
   let env = environment(parsed)
@@ -96,9 +97,9 @@ export async function createGateway(config: object, ports: Ports, create: Create
     transport: ports.transport,
     fetchMedia: ports.fetchMedia,
     readForm: ports.readForm,
-    dialects,
+    dialects: offers.dialects,
     operations: new Map(ports.operations?.map((driver) => [driver.id, driver])),
-    provider: (id) => providers.find(id),
+    provider: (id) => offers.providers.find(id),
     commits: shared.commits ?? null,
     ticker: new Ticker(clock, options.heartbeatMs),
     answersAsRequested: (dialect) => names.requestedIn(dialect),
@@ -116,7 +117,6 @@ export async function createGateway(config: object, ports: Ports, create: Create
   }
   const heartbeat = pace(takeOptions)
   const names = naming()
-  let providers = offeredProviders(ports, parsed, options.profile)
   const status = gatewayStatus(ports, runtime, live, () => succession.refused)
 
   const portable = portableRows(() => runtime.generation, db, views)
@@ -132,6 +132,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     idle: ({ number }) => idle((ctx) => ctx.generation.number === number, RETIRE_AFTER_MS),
   })
   let configuration: Configuration | null = null
+  let opened: OpenStorage | null = null
   let api: readonly ApiRoute[] = []
   let control: ControlApp
   try {
@@ -140,14 +141,16 @@ export async function createGateway(config: object, ports: Ports, create: Create
     await runtime.generation.hooks.ready?.()
   } catch (error) {
     if (runtime.generation !== null) await retire(runtime.generation, [], clock, log) // The failed boot may have run `ready` hooks.
+    await (opened as OpenStorage | null)?.close?.()
     await shared.close()
     throw error
   }
 
   /** Replaces the generation. On failure nothing has changed. */
   async function install(next: GatewayConfig, nextEnv: Env, previous: Generation | null): Promise<void> {
-    const nextProviders = offeredProviders(ports, next, nextEnv.get('PROFILE'))
-    const nextConfiguration = configurationOf(next, nextProviders, ports, configuration)
+    const offered = await offers.prepare(next, nextEnv)
+    const nextConfiguration = configurationOf(next, offered.providers, offers.sources, configuration)
+    if (previous === null) opened = await offers.openStorage(nextEnv)
     const generation = await buildGeneration(
       {
         plugins: next.plugins ?? [],
@@ -159,6 +162,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         guard: { clock, log, failed: plugins.failed, strict: create.strict ?? false },
         facilities: {
           ...shared,
+          storage: opened?.store ?? shared.storage,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
           nextSlot: () => runtime.slotCount++,
           invoke: (request, invokeOptions) => invoke(runtime, request, invokeOptions),
@@ -172,7 +176,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     let nextApi: typeof api
     let app: ControlApp
     try {
-      routes = routeTable(dialects.values(), runtime.operations.values(), generation.data, nextOptions.maxBodyBytes)
+      routes = routeTable(offered.dialects, runtime.operations.values(), generation.data, nextOptions.maxBodyBytes)
       nextApi = withOpenApi(generation.api, { ...nextOptions, version: VERSION, data: routes.entries })
       app = controlApp({
         profile: nextOptions.profile,
@@ -192,7 +196,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     generation.takeOver()
     plugins.installed(generation)
     for (const warning of nextEnv.warnings) log.warn('config.ignored', { warning })
-    providers = nextProviders
+    offered.serve()
     configuration = nextConfiguration
     api = nextApi
     control = app
@@ -286,6 +290,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       }
       return succession.close(before, async () => {
         await ports.transport.close()
+        await opened?.close?.()
         await shared.close()
       })
     },

@@ -27,10 +27,18 @@ export type { ConfigPlan, PlanAction, PlanStep } from './config/reconcile.ts'
 export { isSecretRef, resolveSecret, type SecretRef, secret } from './config/secret.ts'
 // The variables of the core; `gateway.env.all()` has those of plugins too.
 export { VARIABLES } from './config/variables.ts'
+export {
+  jsonCredential,
+  type LoadedCredential,
+  type RenewedCredentials,
+  type RenewedOptions,
+  renewedCredentials,
+} from './credentials.ts'
 export { BatchWriter, type BatchWriterOptions } from './db/batch-writer.ts'
 export { lock } from './db/lock.ts'
 export { sql } from './db/sql.ts'
 export { isUniqueViolation } from './db/storage-fault.ts'
+export { defineDialect, type UpstreamDialect } from './define-dialect.ts'
 export { envelope, GatewayError, type GatewayErrorInit } from './errors/gateway-error.ts'
 export { type CreateOptions, createGateway, type HostedGateway } from './gateway.ts'
 export { HOOK_NAMES, HOOKS, type HookKind, type HookSpec } from './hooks/catalogue.ts'
@@ -87,6 +95,7 @@ export type * from './types/error.ts'
 export type * from './types/gateway.ts'
 export type * from './types/hooks.ts'
 export type * from './types/host.ts'
+export type * from './types/offers.ts'
 export type * from './types/operation.ts'
 export type * from './types/operations.ts'
 export type * from './types/operator.ts'

@@ -16,17 +16,18 @@ export interface ProviderTable {
 export type FamilyCaps = (model: string) => ModelCaps | null
 
 /**
- * Returns the providers that a configuration offers: built-in ones and its own. A provider for trying things out is offered on the local
+ * Returns the providers that a configuration offers: built-in ones, those of plugins and its own. A provider for trying things out is offered on the local
  * profile. On other profiles it is offered only when the configuration has a connection to it.
  */
 export function offeredProviders(
   ports: Pick<Ports, 'providers' | 'modelCaps'>,
   { providers = [], connections = {} }: Pick<GatewayConfig, 'providers' | 'connections'>,
   profile: 'local' | 'cloud',
+  ofPlugins: readonly Provider[] = [],
 ): ProviderTable {
   const named = new Set(Object.values(connections).map(({ provider }) => provider))
   const offered = ports.providers.filter(({ id, forTrial }) => forTrial !== true || profile === 'local' || named.has(id))
-  return providerTable([...offered, ...providers], ports.modelCaps)
+  return providerTable([...offered, ...ofPlugins, ...providers], ports.modelCaps)
 }
 
 /** A later provider replaces an earlier one with the same id. */

@@ -17,8 +17,8 @@ export const MARKER = 'x-hookgate-connection'
 
 const PLACEHOLDER = 'simulated-secret'
 /** Options that locate real data and their key. */
-const PLACES = ['dataDir', 'databaseUrl', 'redisUrl', 'masterKey', 'masterKeyPath']
-const PLACE_VARIABLES = /^(?:GATEWAY_)?(?:DATA_DIR|DATABASE_URL|REDIS_URL|MASTER_KEY|MASTER_KEY_PATH)$/
+const PLACES = ['dataDir', 'databaseUrl', 'redisUrl', 'storageUrl', 'masterKey', 'masterKeyPath']
+const PLACE_VARIABLES = /^(?:GATEWAY_)?(?:DATA_DIR|DATABASE_URL|REDIS_URL|STORAGE_URL|MASTER_KEY|MASTER_KEY_PATH)$/
 /** Maximum nesting of configuration that may hold references to secrets. */
 const MAX_DEPTH = 8
 

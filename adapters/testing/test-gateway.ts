@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../../core/config/define.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { BuiltInDialect } from '../../core/types/canonical.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
@@ -45,7 +45,7 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
-const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
+const DIALECTS: readonly BuiltInDialect[] = ['chat', 'messages', 'responses', 'generate_content']
 
 /** Describes open reservations and requests; an empty list when the gateway has no ledger. */
 async function unsettled(db: Database): Promise<string[]> {

@@ -12,7 +12,7 @@ export interface DraftCall {
   readonly body: Uint8Array
 }
 
-const PATHS: Readonly<Record<Exclude<Dialect, 'generate_content'>, string>> = {
+const PATHS: Readonly<Partial<Record<Dialect, string>>> = {
   chat: '/v1/chat/completions',
   messages: '/v1/messages',
   responses: '/v1/responses',
@@ -20,7 +20,11 @@ const PATHS: Readonly<Record<Exclude<Dialect, 'generate_content'>, string>> = {
 
 /** @throws GatewayError 400 for a wrong `model` or `stream`. */
 export function draftCall({ dialect, body }: DraftRequest): DraftCall {
-  if (dialect !== 'generate_content') return { path: PATHS[dialect], query: '', body: encodeUtf8(JSON.stringify(body)) }
+  if (dialect !== 'generate_content') {
+    const path = PATHS[dialect]
+    if (path === undefined) throw GatewayError.invalid('dialect', `No draft can be sent in the dialect \`${dialect}\`.`)
+    return { path, query: '', body: encodeUtf8(JSON.stringify(body)) }
+  }
   const { model, stream, ...rest } = body
   if (typeof model !== 'string' || model === '')
     throw GatewayError.invalid('model', model === undefined ? '`model` is required.' : '`model` must be a non-empty string.')

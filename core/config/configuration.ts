@@ -1,7 +1,6 @@
 // Builds the service `configuration`: the content of gateway.config.ts, validated, with its secrets resolved.
 import { sameOptions } from '../plugins/options.ts'
 import type { ProviderTable } from '../providers.ts'
-import type { Ports } from '../types/gateway.ts'
 import type { Provider } from '../types/provider.ts'
 import { type ConfiguredConnection, configuredConnections } from './connections.ts'
 import type { GatewayConfig } from './define.ts'
@@ -27,10 +26,9 @@ export interface Configuration {
 export function configurationOf(
   config: GatewayConfig,
   providers: ProviderTable,
-  ports: Pick<Ports, 'env' | 'readFile'>,
+  sources: SecretSources,
   previous: Configuration | null,
 ): Configuration {
-  const sources: SecretSources = { env: ports.env ?? {}, readFile: ports.readFile ?? (() => null) }
   const connections = configuredConnections(config, providers, sources)
   const exclusive = config.exclusive ?? []
   const unchanged =

@@ -44,7 +44,7 @@ export function isSecretMember(member: string): boolean {
 }
 
 function canonicalHeader(value: unknown): unknown {
-  return isSecretRef(value) ? { secret: value.secret, name: value.name } : { secret: 'inline' }
+  return isSecretRef(value) ? { ...value } : { secret: 'inline' }
 }
 
 function canonical(value: unknown, member = ''): unknown {
@@ -58,7 +58,7 @@ function canonical(value: unknown, member = ''): unknown {
         .map((name) => [name, canonicalHeader((value as Record<string, unknown>)[name])]),
     )
   if (Array.isArray(value)) return value.map((item) => canonical(item))
-  if (isSecretRef(value)) return { secret: value.secret, name: value.name }
+  if (isSecretRef(value)) return { ...value }
   const sorted = Object.entries(value)
     .filter(([, item]) => item !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { pathOfNul } from '../json/nul-text.ts'
 import { connectionCaps } from '../models/model-caps.ts'
 import { WORDED } from '../text/issue-text.ts'
-import type { Dialect } from '../types/canonical.ts'
+import type { BuiltInDialect } from '../types/canonical.ts'
 import type { Plugin } from '../types/plugin.ts'
 import type { ConnectionCaps, Provider } from '../types/provider.ts'
 import type { ConfigOptions } from './option-types.ts'
@@ -23,7 +23,7 @@ export interface ConnectionConfig {
   apiKey?: string | SecretRef
   /** Everything before the operation path, as the vendor's SDK shows it. */
   baseUrl?: string
-  wireFormat?: Dialect
+  wireFormat?: BuiltInDialect
   label?: string
   /** Globs over the bare model id; empty = all. */
   allowedModels?: string[]
@@ -92,7 +92,11 @@ export function defineConfig(config: ConfigFile): GatewayConfig {
   return config as GatewayConfig
 }
 
-const secretSchema = z.union([z.string().min(1), z.object({ secret: z.enum(['env', 'file']), name: z.string().min(1) })])
+const secretSchema = z.union([
+  z.string().min(1),
+  z.object({ secret: z.enum(['env', 'file']), name: z.string().min(1) }),
+  z.object({ secret: z.literal('plugin'), scheme: z.string().min(1), name: z.string().min(1) }),
+])
 
 const connectionSchema = z.strictObject({
   provider: z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, 'lower-case letters, digits, dots and dashes'),

@@ -55,6 +55,13 @@ export const VARIABLES: readonly Variable[] = [
     fallback: 'REDIS_URL',
     ...atStart,
   }),
+  v(
+    'STORAGE_URL',
+    'url',
+    null,
+    'Store of short-lived values, opened by the plugin that offers a driver for its scheme.',
+    atStart,
+  ),
   v('PUBLIC_URL', 'url', null, 'Address at which users reach the gateway. It is the base of links and an allowed Host.', {
     schemes: ['http', 'https'],
     ...atStart,

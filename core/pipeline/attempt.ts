@@ -76,7 +76,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const clean = (error: GatewayErrorShape) =>
       withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
     const send = () => {
-      const byteLane = answersInBytes(ctx, call)
+      const byteLane = answersInBytes(ctx, call, upstream)
       attempt.lane = byteLane ? 'bytes' : 'events'
       return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, clean }, wire)
     }
@@ -84,7 +84,10 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
     return isMalformed(result, ctx) ? await send() : result
   } catch (error) {
-    throw withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
+    const own = GatewayError.from(error)
+    const status = own.upstream?.status
+    if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
+    throw withoutSecrets(own, sentCredentials(wire, secret, connection))
   }
 }
 
@@ -124,9 +127,10 @@ function encoded(call: CallState, upstream: DialectDriver): string {
 }
 
 /** Returns whether the answer may stay bytes: the dialects agree, and nothing on the way back needs events or restored names. */
-function answersInBytes(ctx: RequestState, call: CallState): boolean {
+function answersInBytes(ctx: RequestState, call: CallState, upstream: DialectDriver): boolean {
   const { codec } = call
   if (codec.caller !== codec.upstream) return false
+  if (ctx.stream && upstream.decodeBytes !== undefined) return false
   if (call.lane === 'events') {
     for (const [sanitised, original] of codec.names) if (sanitised !== original) return false
     if (codec.notes.size > 0) return false
@@ -153,8 +157,7 @@ function wireHeaders(call: CallState, own: Readonly<Record<string, string>>, str
   return [
     'content-type',
     'application/json',
-    'accept',
-    stream ? 'text/event-stream' : 'application/json',
+    ...(headers.has('accept') ? [] : ['accept', stream ? 'text/event-stream' : 'application/json']),
     'accept-encoding',
     'identity',
     ...headers.flat(),

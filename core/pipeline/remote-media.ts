@@ -31,7 +31,7 @@ export async function inlineRemote(
 }
 
 /** The member that holds the content in each dialect, for requests without a wire body (internal calls, plugin edits). */
-const CONTENT: Readonly<Record<Dialect, string>> = {
+const CONTENT: Readonly<Partial<Record<Dialect, string>>> = {
   chat: 'messages',
   messages: 'messages',
   responses: 'input',
@@ -40,7 +40,7 @@ const CONTENT: Readonly<Record<Dialect, string>> = {
 
 function paramOf({ body, dialect }: RequestState, url: string): string {
   const path = body === null ? null : pathOfUrl(body.json(), url)
-  return path === null ? CONTENT[dialect] : path.join('.').slice(0, 200)
+  return path === null ? (CONTENT[dialect] ?? 'messages') : path.join('.').slice(0, 200)
 }
 
 /**

@@ -6,16 +6,17 @@ import type { ValueLimits } from '../json/json-scan.ts'
 import { mergeUsage } from '../stream/collect.ts'
 import { createSseSplitter, MAX_EVENT_BYTES, type SseSplitter } from '../stream/sse.ts'
 import { byteLength } from '../text/bytes.ts'
-import type { FrameFilter, SseFrame, StreamDecoder } from '../types/dialect.ts'
+import type { BytesDecoder, FrameFilter, SseFrame, StreamDecoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
 
 export interface UpstreamStreamInit {
   /** Limits of each event. */
   values: ValueLimits
-  /** Exactly one of the two is set: byte lane or events lane. */
+  /** Exactly one of the three is set: byte lane, or events lane from frames or from bytes. */
   filter: FrameFilter | null
   decoder: StreamDecoder | null
+  bytes: BytesDecoder | null
   /** On the byte lane, watching transforms get parsed copies here. */
   watch: { decoder: StreamDecoder; stages: StreamStages } | null
   /** Called when the attempt has succeeded: the first content has arrived, or a complete answer without content. */
@@ -72,7 +73,8 @@ export class UpstreamStream implements StreamSource {
       return undefined
     }
     try {
-      this.#splitter.push(chunk, this.#onFrame)
+      if (this.#init.bytes === null) this.#splitter.push(chunk, this.#onFrame)
+      else this.#init.bytes.chunk(chunk, this.#onEvent)
     } catch (error) {
       this.fail(GatewayError.from(error))
       return undefined
@@ -97,7 +99,7 @@ export class UpstreamStream implements StreamSource {
         this.#init.watch?.decoder.end(this.#onWatched)
         this.#init.watch?.stages.flush(() => {})
       } else {
-        this.#init.decoder?.end(this.#onEvent)
+        ;(this.#init.bytes ?? this.#init.decoder)?.end(this.#onEvent)
       }
     } catch (error) {
       return this.fail(GatewayError.from(error))

@@ -95,6 +95,8 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#status = status
     this.#headers = headers
     if (status < 200 || status > 299) this.#mode = 'error'
+    else if (this.#call.driver.decodeBytes !== undefined && !/json|html/i.test(headers.get('content-type') ?? ''))
+      this.#streamed()
   }
 
   data(chunk: Uint8Array): Promise<void> | undefined {
@@ -156,18 +158,22 @@ class UpstreamExchange implements WireHandler, Ticking {
     else if (byte === 0x3c) {
       this.#fail(GatewayError.protocol('The upstream answered with HTML instead of an answer.'))
       this.#abort(GatewayError.protocol('HTML'))
-    } else if (this.#call.ctx.stream) {
-      this.#mode = 'stream'
-      this.#stream = this.#openStream()
-    } else this.#mode = 'collect'
+    } else this.#streamed()
+  }
+
+  #streamed(): void {
+    this.#mode = this.#call.ctx.stream ? 'stream' : 'collect'
+    if (this.#mode === 'stream') this.#stream = this.#openStream()
   }
 
   #openStream(): UpstreamStream {
     const { driver, codec, byteLane, ctx, runtime } = this.#call
     const stages = ctx.stages ?? null
+    const bytes = driver.decodeBytes?.(codec) ?? null
     const stream: UpstreamStream = new UpstreamStream({
       filter: byteLane ? driver.filterStream(codec) : null,
-      decoder: byteLane ? null : driver.decodeStream(codec),
+      bytes,
+      decoder: byteLane || bytes !== null ? null : driver.decodeStream(codec),
       watch: byteLane && stages !== null && stages.watchers.length > 0 ? { decoder: driver.decodeStream(codec), stages } : null,
       committed: () => {
         this.#done = true

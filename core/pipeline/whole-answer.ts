@@ -29,8 +29,14 @@ export function collectFrames(
   codec: CodecContext,
   values: ValueLimits,
 ): CanonicalResponse {
-  const decoder = driver.decodeStream(codec)
   const whole = collector()
+  const read = driver.decodeBytes?.(codec)
+  if (read !== undefined) {
+    read.chunk(bytes, whole.event)
+    read.end(whole.event)
+    return whole.response()
+  }
+  const decoder = driver.decodeStream(codec)
   const splitter = createSseSplitter({ maxEventBytes: MAX_EVENT_BYTES, values })
   splitter.push(bytes, (frame) => decoder.frame(frame, whole.event))
   splitter.end((frame) => decoder.frame(frame, whole.event))

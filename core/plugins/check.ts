@@ -19,6 +19,7 @@ export function checkPlugin({ name, requires, definition }: Plugin): void {
   }
   const { setup, config, settings = {}, variables = {}, migrations = [] } = definition
   if (!isFunction(setup)) wrong('setup', 'a function')
+  if (definition.offers !== undefined && !isFunction(definition.offers)) wrong('offers', 'a function')
   if (!Array.isArray(requires) || !isNames(requires)) wrong('requires', 'a list of names')
   if (config !== undefined && !(isSchema(config) && typeof config.shape === 'object')) wrong('config', 'a zod object')
   for (const [key, schema] of Object.entries(settings)) if (!isSchema(schema)) wrong(`settings['${key}']`, 'a zod schema')

@@ -36,7 +36,17 @@ export function credentialsIn(headers: Readonly<Record<string, string>>): string
 
 /** Returns what errors of a connection must not show. */
 export function credentialsOf({ headers, headerSecrets = [] }: ConnectionHeaders, secret: string | null): string[] {
-  return [...credentialsIn(headers), ...headerSecrets, ...(secret === null ? [] : [secret])]
+  return [...credentialsIn(headers), ...headerSecrets, ...(secret === null ? [] : [secret, ...textsIn(secret)])]
+}
+
+/** Returns the texts of a secret that is a JSON object: an upstream may echo one of them. */
+function textsIn(secret: string): string[] {
+  if (!secret.startsWith('{')) return []
+  try {
+    return Object.values(JSON.parse(secret) as object).filter((text) => typeof text === 'string' && text.length >= MIN_PIECE)
+  } catch {
+    return []
+  }
 }
 
 interface ConnectionHeaders {

@@ -15,7 +15,13 @@ export type Frozen<T> = T extends Uint8Array
       : T
 
 /** A wire format; the same word in config (`wireFormat`), JSON (`wire_format`), logs and metrics. */
-export type Dialect = 'chat' | 'messages' | 'responses' | 'generate_content'
+export type BuiltInDialect = 'chat' | 'messages' | 'responses' | 'generate_content'
+
+/** Dialects of plugins, by name; widened with `declare module 'hookgate/core'`. */
+// biome-ignore lint/suspicious/noEmptyInterface: widened by plugins
+export interface Dialects {}
+
+export type Dialect = BuiltInDialect | (keyof Dialects & string)
 
 export type Operation =
   | 'chat'

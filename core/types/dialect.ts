@@ -157,6 +157,13 @@ export interface StreamEncoder {
   error(error: GatewayErrorShape): string
 }
 
+/** Reads a stream that is no server-sent events, such as length-prefixed binary messages. Chunks are split anywhere. */
+export interface BytesDecoder {
+  chunk(bytes: Uint8Array, emit: Emit): void
+  /** Called at EOF, with the rules of `StreamDecoder.end`. */
+  end(emit: Emit): void
+}
+
 /** For the same dialect in and out: forwards, edits or drops frames, and collects the facts that settlement needs. */
 export interface FrameFilter {
   /** Returns the frame's own bytes, edited text, or null to drop the frame. */
@@ -255,6 +262,8 @@ export interface DialectDriver {
   /** On the byte lane, without a stream: returns facts without a full decode, and makes the edits that the answer still needs. */
   inspectResponse(body: WireBody, codec: CodecContext): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'>
   decodeStream(codec: CodecContext): StreamDecoder
+  /** Takes the place of `decodeStream` for every successful answer whose content type is neither JSON nor HTML. */
+  decodeBytes?(codec: CodecContext): BytesDecoder
   filterStream(codec: CodecContext): FrameFilter
   decodeError(status: number, headers: HeaderBag, body: Uint8Array): GatewayErrorShape
 }

@@ -7,6 +7,7 @@ import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot,
 import type { Db, Migration, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { ContextHook, GatewayHooks, HookFor, HookOptions, OperationHookOptions } from './hooks.ts'
+import type { OfferHost, Offers } from './offers.ts'
 import type { Operator, Role } from './operator.ts'
 import type { Panel } from './panel.ts'
 import type { PluginPage } from './plugin-page.ts'
@@ -216,6 +217,11 @@ export interface PluginDefinition<C extends ZodObject = ZodObject, S extends Rec
   variables?: Readonly<Record<string, PluginVariable<keyof C['shape'] & string, keyof S & string>>>
   migrations?: Migration[]
   events?: Partial<Record<keyof EventMap, { defaultOn: boolean }>>
+  /**
+   * Returns what the gateway needs before any setup: providers, dialects, secret resolvers, storage drivers. Called at the boot, and at a
+   * reload that changed the plugin or its options. Start no work here.
+   */
+  offers?(config: z.output<C>, host: OfferHost): Offers
   setup(gateway: PluginGateway<S>, config: z.output<C>): Awaitable<Teardown>
 }
 

@@ -1,5 +1,5 @@
 // Types of the provider port: an upstream service, its credential and its dialects.
-import type { Awaitable, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
+import type { Awaitable, BuiltInDialect, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
 import type { CodecContext, ModelCaps, Quirks } from './dialect.ts'
 import type { ServedOperations } from './operation.ts'
 import type { WireRequest } from './ports.ts'
@@ -14,7 +14,7 @@ export interface Connection {
   readonly provider: string
   readonly baseUrl: string | null
   readonly label: string
-  readonly wireFormat: Dialect | null
+  readonly wireFormat: BuiltInDialect | null
   /** Globs over the bare model id; empty = all. */
   readonly allowedModels: readonly string[]
   /** The lowest number is tried first. */
@@ -52,6 +52,8 @@ export interface Provider {
   dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
   /** Adds the credential. Besides the transport, only this function sees it. */
   authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
+  /** Called after a 401 or 403 of the upstream: a provider that keeps a derived token forgets it. */
+  refused?(secret: string | null): void
   /** Answers without a transport: local providers (echo). */
   answer?(request: Frozen<CanonicalRequest>, codec: CodecContext): Result
 }

@@ -1,18 +1,20 @@
 // Fetches the model list of a connection's provider: the cheapest call, and it books nothing.
 import { z } from 'zod'
+import { entryOf } from '../../core/collections/entry-of.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectAnswer } from '../../core/services.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
+import type { BuiltInDialect } from '../../core/types/canonical.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 /** As many models as one page has, for the complete list. */
-const PATHS = {
+const PATHS: Readonly<Record<BuiltInDialect, readonly [path: string, page: string]>> = {
   chat: ['/models', ''],
   responses: ['/models', ''],
   messages: ['/v1/models', '?limit=1000'],
   generate_content: ['/v1beta/models', '?pageSize=1000'],
-} as const
+}
 const TIMEOUT_MS = 10_000
 const NO_SUCH_LIST = 404
 const MAX_MODELS = 5000
@@ -33,8 +35,10 @@ export function provideModelList(gateway: PluginGateway): void {
   const ask = (connection: Connection, whole: boolean): Promise<DirectAnswer> | null => {
     const provider = configuration.provider(connection.provider)
     if (provider.answer !== undefined && connection.baseUrl === null) return null
-    const dialect = connection.wireFormat ?? (Object.keys(provider.dialects)[0] as keyof typeof PATHS | undefined) ?? 'chat'
-    const [path, page] = PATHS[dialect]
+    const dialect = connection.wireFormat ?? Object.keys(provider.dialects)[0] ?? 'chat'
+    const list = entryOf(PATHS, dialect)
+    if (list === undefined) return null
+    const [path, page] = list
     return directCalls.get(connection, whole ? path + page : path, TIMEOUT_MS)
   }
   gateway.provide('modelListProbe', {

@@ -1,7 +1,7 @@
 // POST /api/playground/translate: the canonical request, and how it is written in each dialect and for the account that would be asked.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
 import type { Encoding, ReadDraft } from '../../core/types/playground.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { body, DIALECTS, dialect, shown, shownOf } from './fields.ts'
@@ -82,7 +82,8 @@ const LOSS = /^dropped_/
 
 function encodingOf({ dialect, request, warnings, error }: Encoding): z.input<typeof encoding> {
   return {
-    dialect,
+    // A dialect of a plugin is shown by its name.
+    dialect: dialect as BuiltInDialect,
     request: request === null ? null : shownOf(request),
     losses: warnings.filter((slug) => LOSS.test(slug)),
     warnings: warnings.filter((slug) => !LOSS.test(slug)),

@@ -1,0 +1,40 @@
+// Types of the parts that a plugin offers before any plugin is set up: core needs them to read connections and secrets.
+import type { $Fetch } from 'ofetch'
+import type { Awaitable } from './canonical.ts'
+import type { DialectDriver } from './dialect.ts'
+import type { Clock, KeyValueStore, Logger } from './ports.ts'
+import type { Provider } from './provider.ts'
+
+/** Parts of the gateway that exist before the first setup. */
+export interface OfferHost {
+  readonly profile: 'local' | 'cloud'
+  readonly clock: Clock
+  readonly log: Logger
+  /** HTTP to public addresses only, as `gateway.http`. */
+  readonly http: $Fetch
+  /** HTTP to addresses that the operator configured, as `gateway.internalHttp`. */
+  readonly internalHttp: $Fetch
+}
+
+/** Returns the secret of this name. It runs at each boot and reload, once for each name. */
+export type SecretResolver = (name: string) => Awaitable<string>
+
+/** An open key-value store; `close` runs when the gateway closes. */
+export interface OpenStorage {
+  readonly store: KeyValueStore
+  close?(): Awaitable<void>
+}
+
+/** Opens the store at an address. It runs once, at the start. */
+export type StorageDriver = (url: string) => Awaitable<OpenStorage>
+
+export interface Offers {
+  /** Connections name them by id or alias. An id or alias of hookgate or of another plugin refuses the boot. */
+  readonly providers?: readonly Provider[]
+  /** Wire formats. The names of hookgate and of other plugins are taken. */
+  readonly dialects?: readonly DialectDriver[]
+  /** By scheme: `secret.from('vault', 'llm/key')` asks the resolver `vault`. */
+  readonly secrets?: Readonly<Record<string, SecretResolver>>
+  /** By URL scheme: GATEWAY_STORAGE_URL=`memo://…` asks the driver `memo`. */
+  readonly storage?: Readonly<Record<string, StorageDriver>>
+}
