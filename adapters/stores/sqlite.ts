@@ -1,5 +1,5 @@
-// SQLite through better-sqlite3: one connection that writes and one that reads (`:memory:` has only one). WAL with synchronous NORMAL: a
-// killed process loses nothing, a power failure at most the last commits (FULL: nothing).
+// The embedded database: SQLite with one connection that writes and one that reads (`:memory:` has only one). WAL with synchronous NORMAL:
+// a killed process loses nothing, a power failure at most the last commits (FULL: nothing).
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -1,5 +1,5 @@
 // Fetches media that a target cannot fetch itself: through the outbound guard, at most 20 MB, 10 s and 3 redirects.
-import { request } from 'undici'
+import { request } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 

@@ -1,5 +1,5 @@
 // fetch() through the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
-import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici'
+import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici/index.js'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
 

@@ -4,7 +4,7 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { rootCertificates } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { Agent, buildConnector } from 'undici'
+import { Agent, buildConnector } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 
 export type Resolver = (host: string) => Promise<readonly { address: string; family: number }[]>

@@ -1,6 +1,6 @@
 // Sends POSTs through the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks
 // the address, again.
-import { Agent, request } from 'undici'
+import { Agent, request } from 'undici/index.js'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
 

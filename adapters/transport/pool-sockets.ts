@@ -1,7 +1,7 @@
 // Manages the sockets of one pool. Sockets above the idle limit are closed after five idle seconds, also when no more requests come. A
 // socket's error records whether it was reused and had not begun to answer.
 import type { Socket } from 'node:net'
-import { type buildConnector, Client, type Dispatcher } from 'undici'
+import { type buildConnector, Client, type Dispatcher } from 'undici/index.js'
 import type { Clock } from '../../core/types/ports.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
 

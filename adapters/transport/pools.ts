@@ -1,7 +1,7 @@
 // Holds connection pools by origin, proxy and connect timeout. Idle sockets are kept for 20 s; those above the configured number per host
 // are closed after 5 idle seconds.
 import { createSecureContext, rootCertificates } from 'node:tls'
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici/index.js'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'

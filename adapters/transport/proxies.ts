@@ -1,6 +1,6 @@
 // Makes undici dispatchers for proxies. A tunnel that cannot be opened is a failure of the proxy, not of the upstream.
 import type { Socket } from 'node:net'
-import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici'
+import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici/index.js'
 
 /** It does not use undici's own code: after `UND_ERR_SOCKET` its client would dial again, at once and forever. */
 export class ProxyError extends Error {

@@ -1,5 +1,5 @@
 // The upstream transport on undici's dispatch: no fetch, no redirects, identity encoding, limited answers.
-import type { Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { concatBytes } from '../../core/text/bytes.ts'

@@ -1,6 +1,6 @@
 // Fetches a page through the outbound guard: each address and each redirect is checked before it is dialled.
 import ipaddr from 'ipaddr.js'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher, request } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
 import type { PageRequest } from '../../core/types/web-page.ts'

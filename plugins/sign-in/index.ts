@@ -47,7 +47,7 @@ export const signIn = definePlugin({
     const { vault, clock, db } = gateway
     const { passwordHash, multiTenant } = config
     const mac = (token: string): string => vault.mac('management-token', token)
-    const checkPassword = passwordHash === null ? null : passwordCheck(passwordHash)
+    const checkPassword = passwordHash === null ? null : await passwordCheck(passwordHash)
     const secret = config.jwtSecret === null ? vault.subkey('jwt-session-v1') : jwtSecret(config.jwtSecret)
 
     const ended = await gateway.view('ended', endedSessions)

@@ -1,5 +1,6 @@
-// Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop.
-import { hash, parseOptions, verify } from '@node-rs/argon2'
+// Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop. The native module is loaded on
+// first use: most gateways in a library have no password.
+import type { parseOptions } from '@node-rs/argon2'
 
 /** About 20 MiB and some hundredths of a second. */
 const OWN_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -12,16 +13,18 @@ const VARIABLE = 'GATEWAY_DASHBOARD_PASSWORD_HASH'
 const HINT = 'Make one with `hookgate password hash`, and keep it in single quotes where a shell reads it: it has `$` in it.'
 
 /** Returns Argon2id in PHC form, for GATEWAY_DASHBOARD_PASSWORD_HASH. */
-export function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await import('@node-rs/argon2')
   return hash(password, OWN_COST)
 }
 
 /**
  * Returns a check against a PHC string of any Argon2 variant.
- * @throws Error naming the variable for an invalid string, or for one that needs more than 256 MiB, 10 passes or 8 lanes.
+ * Rejects with an Error naming the variable for an invalid string, or for one that needs more than 256 MiB, 10 passes or 8 lanes.
  */
-export function passwordCheck(phc: string): (password: string) => Promise<boolean> {
-  const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc)
+export async function passwordCheck(phc: string): Promise<(password: string) => Promise<boolean>> {
+  const argon2 = await import('@node-rs/argon2')
+  const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc, argon2.parseOptions)
   const problems = [
     memoryCost > MAX_MEMORY_KIB && `m=${memoryCost} is more than ${MAX_MEMORY_KIB}`,
     memoryCost < 8 * parallelism && `m=${memoryCost} is less than eight times p`,
@@ -30,12 +33,12 @@ export function passwordCheck(phc: string): (password: string) => Promise<boolea
     saltLen < MIN_SALT_BYTES && `the salt is shorter than ${MIN_SALT_BYTES} bytes`,
   ].filter((problem) => problem !== false)
   if (problems.length > 0) throw new Error(`${VARIABLE} is refused: ${problems.join('; ')}. ${HINT}`)
-  return (password) => verify(phc, password)
+  return (password) => argon2.verify(phc, password)
 }
 
-function parsed(phc: string): ReturnType<typeof parseOptions> {
+function parsed(phc: string, parse: typeof parseOptions): ReturnType<typeof parseOptions> {
   try {
-    return parseOptions(phc)
+    return parse(phc)
   } catch {
     throw new Error(`${VARIABLE} is not an Argon2 hash like \`$argon2id$v=19$m=19456,t=2,p=1$…\`. ${HINT}`)
   }

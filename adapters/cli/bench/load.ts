@@ -1,6 +1,6 @@
 // The load generator of `hookgate bench`: as many callers as connections, each sends its next request when the last is answered.
 import { performance } from 'node:perf_hooks'
-import { Pool } from 'undici'
+import { Pool } from 'undici/index.js'
 
 export interface Load {
   readonly requests: number

@@ -1,5 +1,5 @@
 // Checks the server that runs at the configured address.
-import { request } from 'undici'
+import { request } from 'undici/index.js'
 import { VERSION } from '../../../core/version.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'

@@ -1,5 +1,5 @@
 // Finds model servers of this computer on their usual ports.
-import { request } from 'undici'
+import { request } from 'undici/index.js'
 import type { Vendor } from './trial.ts'
 
 const PATIENCE_MS = 400

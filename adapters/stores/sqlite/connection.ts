@@ -1,40 +1,28 @@
-// One better-sqlite3 connection with its prepared statements by text.
-import Sqlite from 'better-sqlite3'
+// One SQLite connection with its prepared statements by text.
 import type { Sql } from '../../../core/types/db.ts'
 import type { Rows } from '../session.ts'
+import type { SqliteHandle, SqliteStatement } from './handle.ts'
+import { openSqlite } from './open.ts'
 
 const KEPT_STATEMENTS = 500
 
-// Since Node 24.19 the collection of a wrapped C++ object asks for the environment of the running context. During a garbage collection
-// there is none, and the process aborts (`RemoveEnvironmentCleanupHook`). Statements and databases of better-sqlite3 12 are such objects
-// when it was compiled on that Node. So they are never released there: some hundred statements, and the shells of closed databases in a
-// process that opens many. This is the only state of a module, because it has to outlive every gateway.
-const FIRST_MAJOR = 24
-
-const kept: object[] | null = Number.parseInt(process.versions.node, 10) >= FIRST_MAJOR ? [] : null
-
-/** Keeps every object that better-sqlite3 makes. */
-function pinForProcess<T extends object>(wrapped: T): T {
-  kept?.push(wrapped)
-  return wrapped
-}
-
 export class SqliteConnection {
-  readonly #db: Sqlite.Database
-  readonly #statements = new Map<string, Sqlite.Statement>()
+  readonly #db: SqliteHandle
+  readonly #statements = new Map<string, SqliteStatement>()
 
   /** @param waitMs how long SQLite itself waits (blocking) for another process. */
   constructor(path: string, waitMs: number) {
-    this.#db = pinForProcess(new Sqlite(path, { timeout: waitMs }))
+    this.#db = openSqlite(path, waitMs)
   }
 
   get inTransaction(): boolean {
     return this.#db.inTransaction
   }
 
-  pragma(text: string): unknown {
-    const statement = pinForProcess(this.#db.prepare(`PRAGMA ${text}`))
-    return statement.reader ? statement.pluck().get() : statement.run()
+  pragma(text: string): void {
+    const statement = this.#db.prepare(`PRAGMA ${text}`)
+    if (statement.reader) statement.get()
+    else statement.run()
   }
 
   isRead(text: string): boolean {
@@ -64,7 +52,7 @@ export class SqliteConnection {
   }
 
   /** Returns null when the text had several statements; they have run. */
-  #prepared(query: Sql): Sqlite.Statement | null {
+  #prepared(query: Sql): SqliteStatement | null {
     try {
       return this.#prepare(query.text)
     } catch (error) {
@@ -74,10 +62,10 @@ export class SqliteConnection {
     }
   }
 
-  #prepare(text: string): Sqlite.Statement {
+  #prepare(text: string): SqliteStatement {
     let statement = this.#statements.get(text)
     if (statement === undefined) {
-      statement = pinForProcess(this.#db.prepare(text))
+      statement = this.#db.prepare(text)
       if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value as string)
     } else {
       this.#statements.delete(text)

@@ -189,7 +189,7 @@ describe('hookgate password hash', () => {
   it('reads a line from standard input, and prints what the sign-in takes', async () => {
     const { code, stdout, stderr } = await fed('correct horse\n')
     expect([code, stderr]).toEqual([0, expect.stringMatching(/single quotes/)])
-    const check = passwordCheck(stdout.trim())
+    const check = await passwordCheck(stdout.trim())
     expect([await check('correct horse'), await check('correct horse\n')]).toEqual([true, false])
     expect(JSON.parse((await fed('x', '--json')).stdout)).toEqual({ hash: expect.stringMatching(/^\$argon2id\$/) })
   })
