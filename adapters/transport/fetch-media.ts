@@ -1,7 +1,8 @@
 // Fetches media that a target cannot fetch itself: through the outbound guard, at most 20 MB, 10 s and 3 redirects.
 import { request } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { checkOutboundUrl } from './outbound-url.ts'
 
 const MAX_BYTES = 20 * 1024 * 1024
 const MAX_REDIRECTS = 3

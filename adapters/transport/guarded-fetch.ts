@@ -1,6 +1,7 @@
 // fetch() through the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
 import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici/index.js'
-import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { checkOutboundUrl } from './outbound-url.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
 
 const CONNECT_MS = 10_000

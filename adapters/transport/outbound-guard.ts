@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { rootCertificates } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector } from 'undici/index.js'
-import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { isPublicAddress, refused } from './outbound-url.ts'
 
 export type Resolver = (host: string) => Promise<readonly { address: string; family: number }[]>
 
@@ -22,29 +22,6 @@ export interface GuardedWaits {
   connectMs: number
   /** Limit for the start of the answer, and between two pieces of it; 0: only the caller's signal ends the wait. */
   answerMs: number
-}
-
-/** Azure's platform answers here, also with a machine's certificates: the range is public, but the address is internal. */
-const AZURE_PLATFORM = '168.63.129.16'
-
-/** Returns true when an address belongs to the public internet. NAT64, 6to4 and Teredo do not: they contain private addresses. */
-export function isPublicAddress(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address)
-  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_PLATFORM) return false
-  // Addresses outside 2000::/3 are not global, for example `::127.0.0.1`.
-  return parsed.kind() === 'ipv4' || ((parsed.toByteArray()[0] as number) & 0xe0) === 0x20
-}
-
-/** @throws GatewayError 400 for any URL except http(s) with a name or a public address. The dial checks whether a name is public. */
-export function checkOutboundUrl(text: string, param: string): URL {
-  if (!URL.canParse(text)) throw GatewayError.invalid(param, `\`${param}\` is not a URL.`)
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw GatewayError.invalid(param, `\`${param}\` must be an http or https URL.`)
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  if (ipaddr.isValid(host) ? !isPublicAddress(host) : inward(host)) throw refused(param)
-  return url
 }
 
 const WAITS: GuardedWaits = { connectMs: 5000, answerMs: 10_000 }
@@ -105,19 +82,4 @@ export function systemResolve(host: string): ReturnType<Resolver> {
   return new Promise((resolve, reject) => {
     systemLookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
   })
-}
-
-function inward(host: string): boolean {
-  const name = host.toLowerCase().replace(/\.$/, '')
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name.endsWith('.local') ||
-    name.endsWith('.internal') ||
-    !name.includes('.')
-  )
-}
-
-function refused(param: string): GatewayError {
-  return GatewayError.invalid(param, 'The URL does not lead to a public address.')
 }

@@ -2,7 +2,8 @@
 // the address, again.
 import { Agent, request } from 'undici/index.js'
 import type { OutboundPost } from '../../core/types/ports.ts'
-import { checkOutboundUrl, type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
+import { checkOutboundUrl } from './outbound-url.ts'
 
 /** Limit of the answer's body; only its status is used. */
 const MAX_BYTES = 4096

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listening } from '../../../adapters/testing/network-faults.ts'
 import { mediaFetcher } from '../../../adapters/transport/fetch-media.ts'
-import { checkOutboundUrl, isPublicAddress } from '../../../adapters/transport/outbound-guard.ts'
+import { checkOutboundUrl, isPublicAddress } from '../../../adapters/transport/outbound-url.ts'
 
 const PUBLIC = '93.184.215.14'
 
