@@ -5,8 +5,8 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
 import type { PageRequest } from '../../core/types/web-page.ts'
 import { decompressor } from '../transport/decompress.ts'
-import { type GuardOptions, guardedAgent, isPublicAddress, systemResolve } from '../transport/outbound-guard.ts'
-import { checkOutboundUrl } from '../transport/outbound-url.ts'
+import { type GuardOptions, guardedAgent, systemResolve } from '../transport/outbound-guard.ts'
+import { checkOutboundUrl, isPublicAddress } from '../transport/outbound-url.ts'
 
 export interface FetchedPage {
   readonly finalUrl: string

@@ -1,6 +1,6 @@
 // Collects what plugins offer before the first setup: providers, dialects, secret resolvers and storage drivers.
 import type { Env } from '../config/env.ts'
-import { hasPluginSecrets, resolveSecret, type SecretSources } from '../config/secret.ts'
+import { hasPluginSecrets, resolveSecret, type SecretRef, type SecretSources } from '../config/secret.ts'
 import { wordsOf } from '../text/error-text.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { OfferHost, Offers } from '../types/offers.ts'
@@ -48,8 +48,9 @@ export async function collectOffers(source: OfferSource): Promise<Offered[]> {
   return offering.map((plugin) => found.find((one) => one.plugin === plugin) as Offered)
 }
 
-function offered(plugin: Plugin, { env, sources, previous, host }: OfferSource): Offered {
-  const options = resolveOptions(plugin, env, (reference, where) => resolveSecret(reference, sources, where))
+function offered(plugin: Plugin, { plugins, env, sources, previous, host }: OfferSource): Offered {
+  const secretOf = (reference: SecretRef, where: string): string => resolveSecret(reference, sources, where)
+  const options = resolveOptions(plugin, env, secretOf, plugins.indexOf(plugin))
   const old = previous.find((one) => one.plugin.definition === plugin.definition && sameOptions(one.options, options))
   if (old !== undefined) return { ...old, plugin }
   let offers: unknown

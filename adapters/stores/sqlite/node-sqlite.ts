@@ -43,10 +43,15 @@ function statementOf(text: string, statement: NodeStatement): SqliteStatement {
   return {
     reader: statement.columns().length > 0,
     readonly: writesNothing(text),
-    all: (...params) => named(() => statement.all(...params)),
-    get: (...params) => named(() => statement.get(...params)),
+    all: (...params) => named(() => statement.all(...params).map(plain)),
+    get: (...params) => named(() => plain(statement.get(...params))),
     run: (...params) => named(() => ({ changes: Number(statement.run(...params).changes) })),
   }
+}
+
+/** Rows of node:sqlite have no prototype. */
+function plain(row: unknown): unknown {
+  return row === undefined ? undefined : { ...(row as object) }
 }
 
 /** Result codes that the store tells apart; the low byte of an extended code is its primary one. */
