@@ -67,7 +67,11 @@ async function onServer(binary, args) {
 }
 
 async function onWorkerd(binary) {
-  const worker = await startWorkerd(binary, { folder: app, entry: 'worker.mjs', bindings: { LANE: JSON.stringify(lane.addresses) } })
+  const worker = await startWorkerd(binary, {
+    folder: app,
+    entry: 'worker.mjs',
+    bindings: { LANE: JSON.stringify(lane.addresses) },
+  })
   try {
     const answer = await fetch(worker.url)
     const text = await answer.text()

@@ -109,6 +109,8 @@ export interface ConfigOptions {
   shadowSampleRate: number
   /** How long samples are kept, days. */
   shadowTtlDays: number
+  /** Store of short-lived values, opened by the plugin that offers a driver for its scheme. */
+  storageUrl: string
   /** Heartbeat of quiet streams, ms; 0 disables. */
   streamHeartbeatMs: number
   /** Connect timeout, ms; 0 disables. */

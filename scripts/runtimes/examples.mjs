@@ -68,7 +68,11 @@ async function answers(url) {
   // The second and third call meet a gateway that has served one.
   const all = await Promise.all([ask({}), ask({ stream: true }), ask({ stream: true })])
   const [whole, ...streams] = await Promise.all(all.map((answer) => answer.text()))
-  assert.deepEqual(all.map(({ status }) => status), [200, 200, 200], whole)
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    [200, 200, 200],
+    whole,
+  )
   assert.equal(JSON.parse(whole).choices[0].message.content, 'Hello')
   for (const text of streams) assert.ok(text.endsWith('data: [DONE]\n\n'), text)
 }

@@ -15,11 +15,20 @@ export const RUNTIMES = {
   node: { name: 'Node', version: '24.21.0', package: `node-linux-${process.arch}`, file: 'bin/node' },
   bun: { name: 'Bun', version: '1.4.5', package: `@oven/bun-linux-${CPU?.bun}`, file: 'bin/bun' },
   deno: { name: 'Deno', version: '2.9.6', package: `@deno/linux-${CPU?.deno}-glibc`, file: 'deno' },
-  workerd: { name: 'workerd', version: '1.20261117.1', package: `@cloudflare/workerd-linux-${CPU?.cloudflare}`, file: 'bin/workerd' },
+  workerd: {
+    name: 'workerd',
+    version: '1.20261117.1',
+    package: `@cloudflare/workerd-linux-${CPU?.cloudflare}`,
+    file: 'bin/workerd',
+  },
 }
 
 const npm = (cwd, ...args) =>
-  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 
 /** Returns the path of the binary. @throws Error when this machine cannot have it. */
 export function installRuntime(id) {

@@ -19,7 +19,8 @@ export async function startLane() {
     if (request.url === '/socks') return response.end(String(proxy.tunnels.length))
     const user = new URL(request.url, 'http://lane').searchParams.get('user')
     for (let left = 500; left > 0; left--) {
-      if (upstream.requests.some(({ json, abortedAt }) => json.user === user && abortedAt !== null)) return response.end('aborted')
+      if (upstream.requests.some(({ json, abortedAt }) => json.user === user && abortedAt !== null))
+        return response.end('aborted')
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
     response.end('still open')

@@ -9,7 +9,9 @@ export async function startWorkerd(binary, { folder, entry, bindings = {}, durab
   const outDir = join(folder, `bundle-${entry.replace(/\W/g, '-')}`)
   await bundle(folder, entry, outDir)
   writeFileSync(join(outDir, 'config.capnp'), configOf(bindings, durable))
-  const child = spawn(binary, ['serve', join(outDir, 'config.capnp'), '--control-fd=3'], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  const child = spawn(binary, ['serve', join(outDir, 'config.capnp'), '--control-fd=3'], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
   const said = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => said.push(String(chunk)))
   const port = await new Promise((resolve, reject) => {
@@ -36,7 +38,10 @@ async function bundle(root, entry, outDir) {
       emptyOutDir: true,
       minify: false,
       target: 'esnext',
-      rolldownOptions: { external: [/^node:/, 'cloudflare:workers'], output: { entryFileNames: 'worker.js', codeSplitting: false } },
+      rolldownOptions: {
+        external: [/^node:/, 'cloudflare:workers'],
+        output: { entryFileNames: 'worker.js', codeSplitting: false },
+      },
     },
   })
 }
