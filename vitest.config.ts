@@ -12,6 +12,7 @@ export default defineConfig(({ mode }) => ({
       { find: /^hookgate$/, replacement: at('./adapters/node/index.ts') },
       { find: /^hookgate\/core$/, replacement: at('./core/index.ts') },
       { find: /^hookgate\/preset$/, replacement: at('./plugins/preset.ts') },
+      { find: /^hookgate\/edge$/, replacement: at('./adapters/edge/index.ts') },
       { find: /^hookgate\/testing$/, replacement: at('./adapters/testing/index.ts') },
       { find: /^hookgate\/plugins\/(.*)$/, replacement: at('./plugins/$1/index.ts') },
       { find: /^hookgate\/adapters\/(.*)$/, replacement: at('./adapters/$1.ts') },

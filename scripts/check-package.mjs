@@ -35,6 +35,7 @@ function consumer() {
   const modules = [
     'hookgate',
     'hookgate/core',
+    'hookgate/edge',
     'hookgate/preset',
     'hookgate/testing',
     'hookgate/client',

@@ -117,7 +117,7 @@ describe('floors', () => {
       ...under('adapters/stores'),
       ...under('adapters/vault'),
     ]) {
-      for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|cli|simulation|testing)\//)
+      for (const target of imports(file)) expect(target, file).not.toMatch(/^adapters\/(node|edge|cli|simulation|testing)\//)
     }
   })
 })
@@ -149,7 +149,7 @@ describe('shape', () => {
   })
 
   it('only entry points re-export', () => {
-    const entries = ['core', 'adapters/node', 'adapters/testing', 'adapters/client', 'adapters/ai-sdk'].map(
+    const entries = ['core', 'adapters/node', 'adapters/edge', 'adapters/testing', 'adapters/client', 'adapters/ai-sdk'].map(
       (x) => `${x}/index.ts`,
     )
     for (const [file, text] of FILES) if (!entries.includes(file)) expect(text, file).not.toMatch(/^export (\*|\{[^}]*\} from)/m)
@@ -173,6 +173,27 @@ describe('nothing stray', () => {
 
   it('never calls the global fetch', () => {
     for (const file of FILES.keys()) expect(code(file), file).not.toMatch(/(?<![.\w])fetch\((?!request|path)/)
+  })
+
+  // Workers have no sockets: fetch() is the only way out there. Everywhere else undici has timeouts, proxies and half the CPU time.
+  it('takes the global fetch as a value in the transport on fetch and in the edge host only', () => {
+    const found = [...FILES.keys()].filter((file) => /(?<!typeof )globalThis\.fetch\b/.test(code(file)))
+    expect(found.sort()).toEqual(['adapters/edge/gateway.ts', 'adapters/transport/fetch.ts'])
+  })
+
+  it('loads no undici, no file, no thread and no native module in hookgate/edge', () => {
+    const seen = new Set<string>()
+    const visit = (file: string): void => {
+      if (seen.has(file) || !FILES.has(file)) return
+      seen.add(file)
+      const values = code(file).replace(/^(?:import|export) type\b[^'"]*?from '[^']+'/gms, '')
+      for (const [, name = ''] of values.matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'/gms)) {
+        if (name.startsWith('.')) visit(relative(ROOT, resolve(ROOT, dirname(file), name)))
+        else expect(name, file).toMatch(/^(?:h3|hookable|zod|unstorage|prom-client|uuid|ofetch|ipaddr\.js|node:crypto)(?:\/|$)/)
+      }
+    }
+    visit('adapters/edge/index.ts')
+    expect(seen.size).toBeGreaterThan(300)
   })
 
   it('installs exactly one h3', () => {

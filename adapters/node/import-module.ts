@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { createJiti, type Jiti } from 'jiti'
+import type { Jiti } from 'jiti'
 import { type ModuleFile, type ModuleGraph, moduleGraph } from './module-graph.ts'
 
 export interface ImportOptions {
@@ -20,6 +20,7 @@ type Exports = Readonly<Record<string, unknown>>
 export async function importModule(specifier: string, options: ImportOptions = {}): Promise<Exports> {
   const from = options.from ?? import.meta.url
   await shareOwnModules()
+  const { createJiti } = await import('jiti')
   const jiti = createJiti(from, { fsCache: false, alias: ownEntries(), interopDefault: false })
   const resolve = (name: string, importer?: string): string | undefined => {
     const path = pathOf(jiti.esmResolve(name, importer === undefined ? { try: true } : { try: true, parentURL: importer }))
@@ -38,7 +39,8 @@ export async function importModule(specifier: string, options: ImportOptions = {
 }
 
 /** Returns the path of a module that a file imports by package name; null: there is none. */
-export function placeOfModule(specifier: string, from: string): string | null {
+export async function placeOfModule(specifier: string, from: string): Promise<string | null> {
+  const { createJiti } = await import('jiti')
   return pathOf(createJiti(from, { fsCache: false, alias: ownEntries() }).esmResolve(specifier, { try: true })) ?? null
 }
 
@@ -110,6 +112,7 @@ async function shareOwnModules(): Promise<void> {
 function ownEntries(): Record<string, string> {
   return {
     ...sharedEntries(),
+    'hookgate/edge': own('adapters/edge/index'),
     'hookgate/testing': own('adapters/testing/index'),
     'hookgate/adapters': fileURLToPath(at('adapters')),
   }

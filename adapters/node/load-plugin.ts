@@ -25,12 +25,12 @@ export async function loadPlugin(
   const where = placeOf(specifier, from)
   const made = madeBy(await exportsOf(specifier, where, from, onGraph), specifier, options)
   refuseOtherApi(made)
-  return { ...made, origin: originOf(specifier, where, from) }
+  return { ...made, origin: await originOf(specifier, where, from) }
 }
 
-function originOf(specifier: string, where: string, from: string): PluginOrigin {
+async function originOf(specifier: string, where: string, from: string): Promise<PluginOrigin> {
   const kind = where === specifier && !isAbsolute(specifier) ? 'package' : 'file'
-  const version = versionAt(kind === 'file' ? where : placeOfModule(specifier, from))
+  const version = versionAt(kind === 'file' ? where : await placeOfModule(specifier, from))
   return { kind, specifier: isAbsolute(specifier) ? basename(specifier) : specifier, ...(version === null ? {} : { version }) }
 }
 

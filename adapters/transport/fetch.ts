@@ -49,8 +49,10 @@ class FetchExchange {
 
   async run(request: WireRequest, send: typeof globalThis.fetch): Promise<void> {
     try {
-      if (request.proxyUrl !== null)
+      if (request.proxyUrl !== null) {
+        await Promise.resolve() // send() returns before the handler is called.
         throw GatewayError.network('proxy', 'This runtime has no outbound proxies: remove the proxy of the connection.')
+      }
       const answer = await send(request.url, {
         method: request.method,
         headers: pairs(request.headers),
