@@ -88,7 +88,7 @@ function unavailable(cause: unknown): GatewayError {
   })
 }
 
-/** What a schema has: any zod schema fits. */
+/** A schema: any zod schema fits. */
 interface Parser<T> {
   parse(value: unknown): T
 }

@@ -176,9 +176,14 @@ describe('nothing stray', () => {
   })
 
   // Workers have no sockets: fetch() is the only way out there. Everywhere else undici has timeouts, proxies and half the CPU time.
-  it('takes the global fetch as a value in the transport on fetch and in the edge host only', () => {
+  it('takes the global fetch as a value in the transport on fetch, the edge host and the two clients only', () => {
     const found = [...FILES.keys()].filter((file) => /(?<!typeof )globalThis\.fetch\b/.test(code(file)))
-    expect(found.sort()).toEqual(['adapters/edge/gateway.ts', 'adapters/transport/fetch.ts'])
+    expect(found.sort()).toEqual([
+      'adapters/ai-sdk/connection.ts',
+      'adapters/client/send.ts',
+      'adapters/edge/gateway.ts',
+      'adapters/transport/fetch.ts',
+    ])
   })
 
   it('loads no undici, no file, no thread and no native module in hookgate/edge', () => {

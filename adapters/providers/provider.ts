@@ -1,7 +1,7 @@
 // Makes a Provider from a row of data: authorization by kind, dialect by the provider's list.
 import { memoize } from '../../core/collections/memoize.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
 import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
 import type { Provider } from '../../core/types/provider.ts'
 import { familyCaps } from './caps/family.ts'
@@ -34,7 +34,7 @@ export interface ProviderRow {
 }
 
 /** The best dialects for a caller when the provider does not speak the caller's own. */
-const PREFERENCE: Record<Dialect, readonly Dialect[]> = {
+const PREFERENCE: Record<BuiltInDialect, readonly Dialect[]> & Partial<Record<Dialect, readonly Dialect[]>> = {
   chat: ['chat', 'responses', 'messages', 'generate_content'],
   messages: ['messages', 'responses', 'chat', 'generate_content'],
   generate_content: ['generate_content', 'responses', 'chat', 'messages'],
@@ -74,5 +74,5 @@ function spoken(id: string, dialects: Partial<Record<Dialect, string>>, caller: 
 }
 
 export function nearest(dialects: Partial<Record<Dialect, string>>, caller: Dialect): Dialect {
-  return PREFERENCE[caller].find((dialect) => dialects[dialect] !== undefined) ?? caller
+  return PREFERENCE[caller]?.find((dialect) => dialects[dialect] !== undefined) ?? caller
 }

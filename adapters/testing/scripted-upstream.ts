@@ -5,7 +5,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
 import type { Certificate } from './certificate.ts'
 import { isOperation, operationReply } from './operations/vendor.ts'
 import { chatReplies } from './replies/chat.ts'
@@ -15,7 +15,7 @@ import type { ReplyRenderer } from './replies/reply.ts'
 import { responsesReplies } from './replies/responses.ts'
 import type { Delivery, RecordedRequest, Step } from './script.ts'
 
-export const RENDERERS: Readonly<Record<Dialect, ReplyRenderer>> = {
+export const RENDERERS: Readonly<Record<BuiltInDialect, ReplyRenderer> & Partial<Record<Dialect, ReplyRenderer>>> = {
   chat: chatReplies,
   messages: messagesReplies,
   responses: responsesReplies,
@@ -135,7 +135,7 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   if (step.kind === 'reset') return void res.socket?.resetAndDestroy()
   for (const status of step.inform ?? []) inform(res, status)
   if (step.delayMs) await sleep(step.delayMs)
-  const renderer = RENDERERS[request.dialect]
+  const renderer = RENDERERS[request.dialect as BuiltInDialect]
   if (step.kind === 'fail') {
     const { message, code, param } = step
     const detail = { ...(code === undefined ? {} : { code }), ...(param === undefined ? {} : { param }) }

@@ -9,7 +9,7 @@ import type { Provider } from '../types/provider.ts'
 import { checkDialect, checkProvider } from './check-offers.ts'
 import { resolveOptions, sameOptions } from './options.ts'
 
-/** What one plugin offers. A reload keeps it while the plugin and its options stay the same. */
+/** The offers of one plugin. A reload keeps them while the plugin and its options stay the same. */
 export interface Offered {
   readonly plugin: Plugin
   readonly options: Record<string, unknown>
@@ -20,7 +20,7 @@ export interface OfferSource {
   readonly plugins: readonly Plugin[]
   readonly env: Env
   readonly sources: SecretSources
-  /** Of the previous generation. */
+  /** The offers of the previous generation. */
   readonly previous: readonly Offered[]
   host(plugin: string): OfferHost
   /** Resolves the secrets that name a resolver, after all resolvers are known. */

@@ -1,4 +1,4 @@
-// What node:sqlite and bun:sqlite lack of better-sqlite3: whether a statement writes, and the error for a text with several statements.
+// Adds to node:sqlite and bun:sqlite two abilities of better-sqlite3: whether a statement writes, and the error for a text with several statements.
 
 /** `prepare` of these libraries compiles the first statement and drops the rest. @throws RangeError when there is a rest. */
 export function refuseSeveral(text: string, compiled: string): void {

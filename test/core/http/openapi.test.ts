@@ -288,7 +288,6 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   const user = { role: 'user', content: 'Hi' }
   if (/^\/v1beta|:\w+$/.test(operation.path)) return googleBody(operation.path)
   if (operation.path === '/v1/responses') return { model, input: 'Hi' }
-  // Optional in the schema, and needed by models that only chat.
   if (operation.path === '/v1/completions') return { model, prompt: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
   if (operation.path === '/v1/batches') return { requests: [{ custom_id: 'a', body: { model, messages: [user] } }] }
@@ -296,7 +295,6 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   const body = first(operation, model)
   return OPERATIONS.test(operation.path) ? { ...body, model } : body
 }
-
 function paramOf(text: string): string | null {
   return (JSON.parse(text) as { error: { param: string | null } }).error.param
 }
