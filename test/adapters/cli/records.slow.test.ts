@@ -45,7 +45,7 @@ describe('hookgate budget', () => {
     expect(stdout).toMatch(/^ID +FOR +WINDOW +LIMIT +SPENT +RESERVED +LEFT +USED +ENDS +STATE +FROM$/m)
     expect(stdout).toMatch(new RegExp(`^${id} +key team +monthly +\\$25\\.5000 \\(\\$0\\) .* ok +api$`, 'm'))
     expect((await cli('budget', 'delete', id)).stderr).toMatch(/is deleted/)
-    expect(await json('budget', 'list')).toEqual({ data: [] })
+    expect(await json('budget', 'list')).toEqual({ data: [], time_zone: 'UTC' })
   })
 
   it('is for everything, for a virtual model, or for a key; what was spent counts', async () => {
@@ -229,7 +229,7 @@ describe('hookgate webhook', () => {
   })
 
   it.each([
-    [['webhook', 'create'], /<url> is missing/],
+    [['webhook', 'create'], /<address> is missing/],
     [['webhook', 'create', 'https://hooks.invalid/', '--events', 'moon.rose'], /--events/],
     [['webhook', 'test', 'a b'], /<id>/],
   ])('%j is a wrong command line', async (args, message) => {
@@ -237,6 +237,6 @@ describe('hookgate webhook', () => {
   })
 
   it('an address inside is refused', async () => {
-    expect(await cli('webhook', 'create', 'http://127.0.0.1:9/')).toMatchObject({ code: 1, stdout: '' })
+    expect(await cli('webhook', 'create', 'http://127.0.0.1:9/')).toMatchObject({ code: 2, stdout: '' })
   })
 })
