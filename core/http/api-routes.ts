@@ -19,7 +19,7 @@ export interface ApiEnvironment {
   readonly strict: boolean
 }
 
-const RANK = { public: 0, member: 1, manage: 2, system: 3 } as const
+const RANK = { public: 0, member: 1, manage: 2, owner: 3, system: 4 } as const
 const OPEN: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }
 const NOBODY: Operator = { actor: 'anonymous', orgId: null, role: 'member', readOnly: true, auth: 'open' }
 

@@ -28,7 +28,7 @@ export function checkPlugin({ name, requires, definition }: Plugin): void {
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-const ROLES = ['public', 'member', 'manage', 'system']
+const ROLES = ['public', 'member', 'manage', 'owner', 'system']
 
 /** @throws Error naming plugin and route. */
 export function checkApiRoute(plugin: string, { method, path, role, handler }: ApiRoute): void {

@@ -9,7 +9,7 @@ import { refused } from './refusal.ts'
 import { SESSION_SECONDS, type Sessions } from './session.ts'
 import { slots } from './slots.ts'
 import { endSession } from './store.ts'
-import { forwardedAddress, throttle } from './throttle.ts'
+import { forwardedAddress, type Throttle } from './throttle.ts'
 import { TOKEN_PREFIX } from './tokens.ts'
 
 /** The only account of a gateway without tenants. */
@@ -28,10 +28,10 @@ const profile = z.strictObject({
     .strictObject({ id: z.int(), email: z.string(), name: z.string().nullable(), email_verified: z.boolean(), role: z.string() })
     .nullable(),
   org: z.strictObject({ id: z.int(), name: z.string() }).nullable(),
-  role: z.enum(['member', 'manage', 'system']),
+  role: z.enum(['member', 'manage', 'owner', 'system']),
   read_only: z.boolean(),
   orgs: z.array(z.strictObject({ id: z.int(), name: z.string() })),
-  auth: z.enum(['open', 'password', 'token', 'host']),
+  auth: z.enum(['open', 'password', 'token', 'host', 'oidc']),
   multi_tenant: z.boolean(),
   idp_enabled: z.boolean(),
 })
@@ -44,11 +44,11 @@ export interface SignInRoutes {
   checkPassword: ((password: string) => Promise<boolean>) | null
   multiTenant: boolean
   idpEnabled: boolean
+  attempts: Throttle
 }
 
-export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTenant, idpEnabled }: SignInRoutes): void {
+export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTenant, idpEnabled, attempts }: SignInRoutes): void {
   const audit = gateway.use('audit')
-  const attempts = throttle(gateway.counters, gateway.clock)
   const hashing = slots(HASHES_AT_ONCE)
 
   const record = (action: string, request: Request, peer: Peer, details: Record<string, string>): Promise<void> => {

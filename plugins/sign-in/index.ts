@@ -1,14 +1,16 @@
 // Protects the control plane: a password for people, tokens for tools. Without either, callers on this machine have access.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { Operator } from '../../core/types/operator.ts'
 import { signInRoutes } from './api.ts'
 import { jwtSecret } from './jwt-secret.ts'
 import { migrations } from './migrations.ts'
 import { operatorService } from './operators.ts'
-import { passwordCheck } from './password.ts'
-import type { SignInService } from './service.ts'
+import { passwordCheck, passwords } from './password.ts'
+import type { AccountSource, SignInService } from './service.ts'
 import { passwordVersionOf, sessions } from './session.ts'
 import { activeTokens, endedSessions, forgetExpired } from './store.ts'
+import { throttle } from './throttle.ts'
 import { tokenRoutes } from './token-api.ts'
 import { tokens } from './tokens.ts'
 
@@ -52,18 +54,40 @@ export const signIn = definePlugin({
 
     const ended = await gateway.view('ended', endedSessions)
     const living = await gateway.view('tokens', async (db) => new Map((await activeTokens(db)).map((row) => [row.mac, row])))
+    const required = passwordHash !== null || multiTenant
+    const idpOnly = multiTenant && config.idpClientId !== null && config.idpClientSecret !== null
+    const owner: Operator = {
+      actor: 'local',
+      orgId: null,
+      role: 'system',
+      readOnly: false,
+      auth: required ? 'password' : 'open',
+    }
+    let accounts: AccountSource | null = null
     const signedIn = sessions({
       secret,
       clock,
       // Tenants have their own sessions.
       passwordVersion: multiTenant ? null : await passwordVersionOf(passwordHash),
+      owner,
+      accounts: () => accounts,
       ended: (jti) => ended.current.has(jti),
     })
     const known = tokens(gateway, mac, () => living.current)
-    const required = passwordHash !== null || multiTenant
+    const attempts = throttle(gateway.counters, clock)
 
-    gateway.provide('operators', operatorService({ open: !required, sessions: signedIn, tokens: known }))
-    const service: SignInService = { required }
+    gateway.provide('operators', operatorService({ owner, open: !required, sessions: signedIn, tokens: known }))
+    const service: SignInService = {
+      required,
+      multiTenant,
+      idpOnly,
+      accounts(source) {
+        accounts = source
+      },
+      issue: (account, auth) => signedIn.issueFor(account, auth),
+      attempts,
+      passwords: passwords(),
+    }
     gateway.provide('signIn', service)
     signInRoutes({
       gateway,
@@ -71,7 +95,8 @@ export const signIn = definePlugin({
       ended,
       checkPassword,
       multiTenant,
-      idpEnabled: multiTenant && config.idpClientId !== null && config.idpClientSecret !== null,
+      idpEnabled: idpOnly,
+      attempts,
     })
     tokenRoutes(gateway, living, mac)
     gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))

@@ -8,14 +8,14 @@ import { TOKEN_PREFIX, type Tokens } from './tokens.ts'
 const CLIENT_KEY_PREFIX = 'gw_'
 
 export interface OperatorRules {
+  readonly owner: Operator
   /** Without a password and with one tenant, local callers have operator access. */
   readonly open: boolean
   readonly sessions: Pick<Sessions, 'verify'>
   readonly tokens: Pick<Tokens, 'identify'>
 }
 
-export function operatorService({ open, sessions, tokens }: OperatorRules): OperatorService {
-  const owner: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: open ? 'open' : 'password' }
+export function operatorService({ owner, open, sessions, tokens }: OperatorRules): OperatorService {
   return {
     async identify(request, peer) {
       const credential = bearerOf(request)
@@ -24,8 +24,7 @@ export function operatorService({ open, sessions, tokens }: OperatorRules): Oper
       if (credential.startsWith(TOKEN_PREFIX)) return tokens.identify(credential)
       if (credential.startsWith(CLIENT_KEY_PREFIX))
         throw refused('A client key opens the data plane only. Send a session token or a management token (`gmt_…`).')
-      await sessions.verify(credential)
-      return owner
+      return (await sessions.verify(credential)).operator
     },
   }
 }

@@ -1,6 +1,8 @@
 // Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop. The native module is loaded on
 // first use: most gateways in a library have no password.
 import type { parseOptions } from '@node-rs/argon2'
+import type { Passwords } from './service.ts'
+import { slots } from './slots.ts'
 
 /** About 20 MiB and some hundredths of a second. */
 const OWN_COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -8,6 +10,8 @@ const MAX_MEMORY_KIB = 256 * 1024
 const MAX_PASSES = 10
 const MAX_LANES = 8
 const MIN_SALT_BYTES = 8
+/** Hashing shares its threads with DNS and file access. */
+const HASHES_AT_ONCE = 2
 
 const VARIABLE = 'GATEWAY_DASHBOARD_PASSWORD_HASH'
 const HINT = 'Make one with `hookgate password hash`, and keep it in single quotes where a shell reads it: it has `$` in it.'
@@ -41,5 +45,20 @@ function parsed(phc: string, parse: typeof parseOptions): ReturnType<typeof pars
     return parse(phc)
   } catch {
     throw new Error(`${VARIABLE} is not an Argon2 hash like \`$argon2id$v=19$m=19456,t=2,p=1$…\`. ${HINT}`)
+  }
+}
+
+/** Hashes accounts' passwords. An unknown user's check runs against a hash that no password has. */
+export function passwords(): Passwords {
+  const hashing = slots(HASHES_AT_ONCE)
+  let none: Promise<string> | null = null
+  return {
+    hash: (password) => hashing.run(() => hashPassword(password)),
+    async check(password, phc) {
+      none ??= hashPassword(crypto.randomUUID())
+      const against = phc ?? (await none)
+      const { verify } = await import('@node-rs/argon2')
+      return (await hashing.run(() => verify(against, password))) && phc !== null
+    },
   }
 }

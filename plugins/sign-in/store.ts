@@ -10,7 +10,7 @@ export const tokenRow = z.object({
   mac: z.string(),
   last4: z.string(),
   scope: z.enum(['manage', 'read']),
-  role: z.enum(['member', 'manage', 'system']),
+  role: z.enum(['member', 'manage', 'owner', 'system']),
   created_by: z.string(),
   created_at: z.number().int(),
   expires_at: z.number().int().nullable(),
