@@ -58,7 +58,7 @@ export { checkedModelId } from './models/model-id.ts'
 export { estimateRequest, estimateText, noUsage } from './models/token-estimate.ts'
 export { replaySource } from './pipeline/whole-answer.ts'
 export { definePlugin, PLUGIN_API_VERSION } from './plugins/define.ts'
-export { defineProvider } from './providers.ts'
+export { defineProvider, type ProviderDefinition } from './providers.ts'
 export { callOf } from './records/cached-call.ts'
 export { rootOf } from './records/root-request.ts'
 export type {

@@ -48,9 +48,12 @@ export function providerTable(providers: readonly Provider[], familyCaps: Family
   }
 }
 
-/** Returns its argument, with types. */
-export function defineProvider(provider: Provider): Provider {
-  return provider
+/** A provider without aliases or quirks leaves them out. */
+export type ProviderDefinition = Omit<Provider, 'aliases' | 'quirks'> & Partial<Pick<Provider, 'aliases' | 'quirks'>>
+
+/** Returns the provider with its defaults, with types. */
+export function defineProvider(provider: ProviderDefinition): Provider {
+  return { aliases: [], quirks: {}, ...provider }
 }
 
 /** Search has no format of OpenAI's; the most common one is Perplexity's. */

@@ -14,7 +14,7 @@ import { hookgateRoot } from './adapters/cli/hookgate.ts'
 import { ask, eventually } from './adapters/node/support.ts'
 import { readDoc } from './markdown.ts'
 
-const HOSTS = ['node:http', 'Express', 'Fastify', 'Hono', 'h3', 'Koa'] as const
+const HOSTS = ['node:http', 'Express', 'Fastify', 'Hono', 'h3', 'srvx', 'Koa'] as const
 const TEXT = 'one two three '.repeat(40)
 
 /** The upstream's behaviour, by the requested model. */

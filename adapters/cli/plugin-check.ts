@@ -81,9 +81,13 @@ function manifestOf(folder: string): Manifest | Finding {
 
 function conventions({ name, keywords, type, dependencies, peerDependencies }: Manifest): Finding[] {
   const findings: Finding[] = []
-  if (!/^(?:hookgate-plugin-|@[^/]+\/hookgate-)/.test(name))
+  if (!/^(?:hookgate-(?:plugin|provider)-|@[^/]+\/hookgate-)/.test(name))
     findings.push(
-      warn('name', `\`${name}\` does not show that it is a plugin.`, 'Name it hookgate-plugin-<name> or @scope/hookgate-<name>.'),
+      warn(
+        'name',
+        `\`${name}\` does not show that it is a plugin.`,
+        'Name it hookgate-plugin-<name>, hookgate-provider-<name> or @scope/hookgate-<name>.',
+      ),
     )
   if (!keywords.includes('hookgate-plugin'))
     findings.push(warn('keywords', '`hookgate-plugin` is missing.', 'Add it to `keywords`: people search for it.'))

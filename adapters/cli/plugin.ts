@@ -16,7 +16,8 @@ export const create = action({
     name: { type: 'positional', required: true, description: 'Name of the plugin, in kebab-case' },
     dir: { type: 'string', description: 'Folder to make; default: the name', valueHint: 'folder' },
   },
-  async run({ name, dir }) {
+  async run({ name: given, dir }) {
+    const name = given.replace(/^hookgate-plugin-/, '')
     if (!NAME.test(name) || name.length > 64)
       failUsage(
         `\`${name.slice(0, 60)}\` cannot be the name of a plugin: lower-case words with dashes between them, as \`slow-log\`.`,

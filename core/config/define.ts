@@ -151,6 +151,8 @@ function missingIn(given: unknown): string | null {
 /** Returns the message for an entry of `plugins` that is not a plugin. */
 function noPlugin(given: unknown): string {
   if (typeof given === 'function') return 'a factory; call it, as in `myPlugin()`'
+  if (Array.isArray(given) && typeof given[0] === 'string')
+    return `a list; write { plugin: '${given[0].slice(0, 100)}', options: { … } } for a plugin with options`
   if (Array.isArray(given)) return 'a list; spread it, as in `...preset()`'
   return 'made by definePlugin; plugins are named by package or path in a configuration file only, elsewhere by loadPlugin'
 }

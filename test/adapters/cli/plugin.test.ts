@@ -66,7 +66,7 @@ it('refuses a name that cannot be one with 2, and a folder that is there with 1'
     expect((await command(['plugin', 'new', name], { cwd })).code, name).toBe(2)
   }
   expect(await command(['plugin', 'new'], { cwd })).toMatchObject({ code: 2 })
-  await command(['plugin', 'new', 'twice'], { cwd })
+  await command(['plugin', 'new', 'hookgate-plugin-twice'], { cwd })
   const again = await command(['plugin', 'new', 'twice'], { cwd })
   expect(again.code).toBe(1)
   expect(again.stderr).toMatch(/exists already/)

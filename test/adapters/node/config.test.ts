@@ -83,6 +83,7 @@ describe('a configuration that is wrong', () => {
     ['a plugin that is none', config(`plugins: [{}]`), /plugins\.0/],
     ['a factory that was not called', config(`plugins: [definePlugin({ name: 'p', setup() {} })]`), /plugins\.0: .*call it/],
     ['a preset that was not spread', config(`plugins: [preset()]`), /plugins\.0: .*spread it/],
+    ['a pair of name and options', config(`plugins: [['acme', { a: 1 }]]`), /plugins\.0: .*\{ plugin: 'acme', options/],
     ['an option that is none', config(`options: { streamHartbeatMs: 1 }`), /options\.streamHartbeatMs/],
     ['a member nobody knows', config(`conections: {}`), /conections/],
     ['no default export', `${HEAD}export const x = 1\n`, /gateway\.config\.ts has no default export/],
