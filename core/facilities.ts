@@ -12,7 +12,7 @@ import { ViewHub } from './db/views.ts'
 import { EventBus } from './events/bus.ts'
 import { memoryDriver } from './kv/memory-driver.ts'
 import { jsonLog } from './log.ts'
-import { createMetrics, type Metrics } from './metrics/registry.ts'
+import type { Metrics } from './metrics/registry.ts'
 import type { Runtime } from './pipeline/runtime.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
@@ -42,7 +42,9 @@ export interface LongLived {
   close(): Promise<void>
 }
 
-export function longLived(ports: Ports): LongLived {
+/** Loads the metrics library with the first gateway. */
+export async function longLived(ports: Ports): Promise<LongLived> {
+  const { createMetrics } = await import('./metrics/registry.ts')
   const clock = ports.clock ?? systemClock
   const log = ports.log ?? jsonLog(clock)
   const { db, vault } = ports

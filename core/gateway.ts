@@ -78,7 +78,7 @@ const SETTLE_MS = 5000
 
 /** @throws Error naming the invalid entry, variable or plugin. */
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
-  const shared = longLived(ports)
+  const shared = await longLived(ports)
   const { clock, log, metrics, db, views } = shared
   const plugins = new PluginList(metrics, clock, () => runtime.generation, create.bundled)
   const offers = offerRegistry(ports, shared)

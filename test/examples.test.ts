@@ -2,6 +2,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createGateway } from '../adapters/node/gateway.ts'
+import { loadPlugin } from '../adapters/node/load-plugin.ts'
+import { text } from '../adapters/testing/script.ts'
+import { scriptedUpstream } from '../adapters/testing/scripted-upstream.ts'
+import { preset } from '../plugins/preset.ts'
 import { built, hookgate, hookgateRoot, listening, type Serving, serving, start } from './adapters/cli/hookgate.ts'
 import { ask, DIALECTS, post, until } from './adapters/node/support.ts'
 
@@ -57,6 +62,7 @@ describe('examples', { timeout: 240_000 }, () => {
         'library-in-h3',
         'library-in-node-http',
         'minimal',
+        'packages',
         'wasm-filter',
       ].sort(),
     )
@@ -64,6 +70,30 @@ describe('examples', { timeout: 240_000 }, () => {
 
   it('minimal', async () => {
     await answersEverywhere(await run('minimal'), 'echo/echo-1', 'Hello there')
+  })
+
+  it('packages: a configuration takes the three by path', async () => {
+    const upstream = await scriptedUpstream(text('Hello there'))
+    const load = (name: string, options?: Record<string, unknown>) =>
+      loadPlugin(join(hookgateRoot, 'examples/packages', name, 'index.js'), options)
+    const plugins = [
+      ...preset(),
+      await load('hookgate-plugin-stamp', { deployment: 'blue' }),
+      await load('hookgate-plugin-figures'),
+      await load('hookgate-provider-small', { baseUrl: upstream.baseUrl('chat') }),
+    ]
+    const gateway = await createGateway({ plugins, connections: { small: { provider: 'small', apiKey: 'small-key' } } })
+    const { path, body } = ask('chat', 'small/m')
+    const answer = await gateway.fetch(new Request(`http://localhost${path}`, { method: 'POST', body: JSON.stringify(body) }), {
+      local: true,
+    })
+    expect([answer.headers.get('x-deployment'), await content(answer)]).toEqual(['blue', 'Hello there'])
+    expect(upstream.requests[0]?.headers['x-small-key']).toBe('small-key')
+    await gateway.drain(1000)
+    const figures = await gateway.fetch(new Request('http://localhost/api/figures'), { local: true })
+    expect(await figures.json()).toEqual({ data: [{ model: 'small/m', answers: 1 }] })
+    await gateway.close()
+    await upstream.close()
   })
 
   it('library-in-h3: the gateway under /llm, the app’s own routes beside it', async () => {

@@ -26,7 +26,7 @@ export interface Surroundings {
 export async function surroundings(place: Place): Promise<Surroundings> {
   const [{ findConfig, loadConfig }, { defaultDataDir }, { knownVariables, withPreset }, { sqlitePath }] = await Promise.all([
     import('../node/load-config.ts'),
-    import('../node/stores.ts'),
+    import('../node/data-dir.ts'),
     import('../node/gateway.ts'),
     import('../stores/open-database.ts'),
   ])

@@ -10,8 +10,6 @@ import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Variable } from '../../core/types/variables.ts'
 import { preset } from '../../plugins/preset.ts'
-import { nodePorts } from './ports.ts'
-import { openStores } from './stores.ts'
 
 export interface NodeCreateOptions extends CreateOptions {
   /**
@@ -37,6 +35,8 @@ export async function createGateway(
   const completed = (given: GatewayConfig) => (callsOut ? withPreset(given) : withoutFetching(withPreset(given)))
   const complete = completed(config)
   const parsed = parseConfig(complete)
+  // Loaded with the first gateway: a process that only defines plugins or configurations needs none of it.
+  const [{ nodePorts }, { openStores }] = await Promise.all([import('./ports.ts'), import('./stores.ts')])
   const layers = { environment: ports.env ?? {}, options: fileOptions(parsed), flags: create.flags ?? {} }
   const env = readEnv({ ...layers, variables: knownVariables(parsed) })
   const stores = await openStores(env, ports)

@@ -10,7 +10,7 @@ import { LITERAL_SECRET, literalSecrets } from './literal-secrets.ts'
 import { findConfig, loadConfig } from './load-config.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { simulator } from './simulate-thread.ts'
-import { defaultDataDir } from './stores.ts'
+import { defaultDataDir } from './data-dir.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
 export interface LoadOptions {

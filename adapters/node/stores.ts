@@ -1,5 +1,4 @@
 // Opens a gateway's stores: database, master key, shared store. The host opens them; they are closed with the gateway.
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createStorage } from 'unstorage'
 import type { Env } from '../../core/config/env.ts'
@@ -20,11 +19,6 @@ import { openVault } from '../vault/vault.ts'
 const IN_MEMORY = /^(sqlite:)?:memory:$/
 
 export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'vectors' | 'spool' | 'health' | 'close'>
-
-/** Returns the default data directory of `hookgate serve`. */
-export function defaultDataDir(env: Readonly<Record<string, string | undefined>>): string {
-  return env.XDG_DATA_HOME ? join(env.XDG_DATA_HOME, 'hookgate') : join(homedir(), '.local', 'share', 'hookgate')
-}
 
 /**
  * Without a data directory and a database URL all data is in memory and ends with the process.

@@ -1,5 +1,4 @@
 // Session tokens: signed JWTs that expire with the password that they were issued for.
-import { errors, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
@@ -60,6 +59,7 @@ export interface SessionRules {
 
 export function sessions({ secret, clock, passwordVersion, owner, accounts, ended }: SessionRules): Sessions {
   const signed = async (subject: string, payload: Record<string, unknown>): Promise<IssuedSession> => {
+    const { SignJWT } = await import('jose')
     const now = Math.floor(clock.now() / 1000)
     const token = await new SignJWT({ ...payload, typ: 'session' })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -85,6 +85,7 @@ export function sessions({ secret, clock, passwordVersion, owner, accounts, ende
     },
     async verify(token) {
       if (token.length > MAX_TOKEN_LENGTH) throw refused('The session token is not one of this gateway.')
+      const { errors, jwtVerify } = await import('jose')
       const { payload } = await jwtVerify(token, secret, {
         algorithms: ['HS256'],
         issuer: ISSUER,

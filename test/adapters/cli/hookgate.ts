@@ -120,6 +120,7 @@ export async function built(): Promise<void> {
       continue
     }
     await finished(start([join(hookgateRoot, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json']))
+    await finished(start([join(hookgateRoot, 'scripts/bundle.mjs')]))
     rmSync(lock, { recursive: true, force: true })
     return
   }

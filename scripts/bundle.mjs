@@ -1,0 +1,67 @@
+// Joins the built modules behind each entry of the package into a few files, because Node opens hundreds of small ones slowly. The entries
+// keep their paths. Modules that several entries use are in dist/chunks, so that a process loads each module once.
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const DIST = join(ROOT, 'dist')
+const { exports: entries, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+/** Files that a thread or a child process begins with. */
+const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
+
+const built = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
+  .map((path) => `./dist/${path.split(sep).join('/')}`)
+  .filter((path) => path.endsWith('.js') && !path.startsWith('./dist/chunks/'))
+const named = [...Object.values(entries).map((entry) => entry.default ?? entry), ...Object.values(bin)]
+const patterns = named.map((path) => new RegExp(`^${path.replaceAll('.', '\\.').replace('*', '[^/]+')}$`))
+const inputs = built.filter((path) => STARTED.test(path) || patterns.some((pattern) => pattern.test(path)))
+
+/** Modules find files beside them by their own address, which the bundle must not change. */
+const ownAddress = {
+  name: 'own-address',
+  transform(code, id) {
+    if (!code.includes('import.meta.url')) return null
+    const path = relative(DIST, id).split(sep).join('/')
+    const address = `new URL(${JSON.stringify(path)}, import.meta.url.replace(/^(.*\\/dist\\/).*$/, '$1')).href`
+    return { code: code.replaceAll('import.meta.url', address) }
+  },
+}
+
+/** Returns the modules that are loaded with these entries; a dynamic import is loaded later. */
+function loadedWith(...paths) {
+  const found = new Set()
+  const visit = (path) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b[^'"()=;]*?['"](\.[^'"]+)['"]/gm))
+      visit(resolve(dirname(path), name))
+  }
+  for (const path of paths) visit(join(DIST, path))
+  return found
+}
+
+const core = loadedWith('core/index.js')
+const edge = loadedWith('adapters/edge/index.js')
+const node = loadedWith('adapters/node/index.js')
+// A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
+// dialects nor transports: the first gateway does.
+const groups = [
+  { name: 'core', test: (id) => core.has(id) },
+  { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
+  { name: 'edge', test: (id) => edge.has(id) },
+  { name: 'node', test: (id) => node.has(id) },
+].map((group, index, all) => ({ ...group, priority: all.length - index, includeDependenciesRecursively: false }))
+
+rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
+const bundle = await rolldown({
+  cwd: ROOT,
+  input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
+  external: /^[^./]/,
+  platform: 'node',
+  preserveEntrySignatures: 'allow-extension',
+  plugins: [ownAddress],
+})
+await bundle.write({ dir: DIST, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups }, comments: { annotation: false, jsdoc: false, legal: true } })
+await bundle.close()
