@@ -63,5 +63,12 @@ const bundle = await rolldown({
   preserveEntrySignatures: 'allow-extension',
   plugins: [ownAddress],
 })
-await bundle.write({ dir: DIST, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: { groups }, comments: { annotation: false, jsdoc: false, legal: true } })
+await bundle.write({
+  dir: DIST,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  codeSplitting: { groups },
+  comments: { annotation: false, jsdoc: false, legal: true },
+})
 await bundle.close()

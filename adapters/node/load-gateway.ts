@@ -5,12 +5,12 @@ import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
+import { defaultDataDir } from './data-dir.ts'
 import { createGateway } from './gateway.ts'
 import { LITERAL_SECRET, literalSecrets } from './literal-secrets.ts'
 import { findConfig, loadConfig } from './load-config.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { simulator } from './simulate-thread.ts'
-import { defaultDataDir } from './data-dir.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
 export interface LoadOptions {
