@@ -60,6 +60,7 @@ export { replaySource } from './pipeline/whole-answer.ts'
 export { definePlugin, PLUGIN_API_VERSION } from './plugins/define.ts'
 export { defineProvider, type ProviderDefinition } from './providers.ts'
 export { callOf } from './records/cached-call.ts'
+export { accountOf, isForeign, isShared } from './records/request-record.ts'
 export { rootOf } from './records/root-request.ts'
 export type {
   AuditEntry,

@@ -5,7 +5,7 @@ import type { ConfigPlan } from './config/reconcile.ts'
 import type { Usage } from './types/answer.ts'
 import type { AttentionService } from './types/attention.ts'
 import type { Dialect, Operation } from './types/canonical.ts'
-import type { LiveRequest, RequestContext } from './types/context.ts'
+import type { LiveRequest, RequestContext, SharedTarget } from './types/context.ts'
 import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
@@ -23,6 +23,8 @@ import type { PageReader } from './types/web-page.ts'
 export interface ConnectionService {
   /** Returns the enabled connections of a provider (id or alias) that may serve the model, by priority. */
   list(provider: string, model: string, ctx: RequestContext): readonly Connection[]
+  /** Returns an enabled connection, whichever organization owns it: for targets that are shared. */
+  shared?(id: string): Connection | undefined
   /** Returns true when the provider id is known. */
   knows(provider: string): boolean
   /** Returns the credential. Only core's executor calls it, and passes the credential to the provider's authorize(). */
@@ -91,6 +93,10 @@ export interface Billable {
   readonly model: string
   readonly operation: Operation
   readonly usage: Usage
+  /** The organization that pays. Absent: the owner of the connection, without a markup. */
+  readonly orgId?: number | null
+  /** Set when the connection is shared. */
+  readonly shared?: SharedTarget | undefined
 }
 
 /** A price in whole nano-USD, rounded up once. */

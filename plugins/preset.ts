@@ -17,6 +17,7 @@ import { countTokens } from './count-tokens/index.ts'
 import { dashboard } from './dashboard/index.ts'
 import { defaultModels } from './default-models/index.ts'
 import { exactCache } from './exact-cache/index.ts'
+import { freePool } from './free-pool/index.ts'
 import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
 import { heartbeat } from './heartbeat/index.ts'
@@ -110,6 +111,8 @@ export interface PresetOptions {
   ledger?: Parameters<typeof ledger>[0] | false
   usage?: false
   budgets?: false
+  /** It needs the ledger, budgets and virtual models. */
+  freePool?: Parameters<typeof freePool>[0] | false
   webhooks?: Parameters<typeof webhooks>[0] | false
   alerts?: Parameters<typeof alerts>[0] | false
   requestLog?: Parameters<typeof requestLog>[0] | false
@@ -172,6 +175,11 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.ledger !== false && ledger(options.ledger),
     options.ledger !== false && options.usage !== false && usage(),
     options.ledger !== false && options.budgets !== false && budgets(),
+    options.ledger !== false &&
+      options.budgets !== false &&
+      options.virtualModels !== false &&
+      options.freePool !== false &&
+      freePool(options.freePool),
     options.webhooks !== false && webhooks(options.webhooks),
     options.alerts !== false && alerts(options.alerts),
     options.requestLog !== false && requestLog(options.requestLog),
@@ -231,6 +239,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   ledger: true,
   usage: true,
   budgets: true,
+  freePool: true,
   webhooks: true,
   alerts: true,
   requestLog: true,

@@ -54,6 +54,7 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
     alone: () => import('./savings.ts').then((module) => module.totals),
     commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
   },
+  'free-pool': () => import('./free-pool.ts').then((module) => module.freePoolCommand),
   report: () => import('./report.ts').then((module) => module.reportCommand),
   pricing: {
     about: 'Prices of models.',

@@ -6,7 +6,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate', 'bench'],
   Access: ['key', 'token', 'password', 'master-key'],
   Models: ['provider', 'routes', 'pricing', 'price'],
-  Money: ['budget', 'usage', 'report', 'savings'],
+  Money: ['budget', 'usage', 'report', 'savings', 'free-pool'],
   Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],
   Operations: ['db', 'audit', 'webhook'],
   Development: ['plugin', 'filter', 'completion'],

@@ -9,6 +9,8 @@ export interface ConfiguredConnection {
   readonly connection: Connection
   readonly secret: string | null
   readonly enabled: boolean
+  /** Labels that plugins read. */
+  readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 /** @throws Error naming `connections.<key>` and the missing value. */
@@ -58,6 +60,7 @@ function one(
   }
   return {
     enabled,
+    ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
     secret: entry.apiKey === undefined || !enabled ? null : resolveSecret(entry.apiKey, sources, `${at}.apiKey`),
     connection: {
       id: key,

@@ -37,6 +37,8 @@ export interface ConnectionConfig {
   /** Facts that override those of the model's family; `none`: no fact is known. */
   caps?: ConnectionCaps
   enabled?: boolean
+  /** Labels that plugins read: `free_pool: true` shares the connection in the free pool. */
+  metadata?: Record<string, string | number | boolean | null>
   /** Takes over the connection with this label that the API created. */
   adopt?: boolean
 }
@@ -112,6 +114,7 @@ const connectionSchema = z.strictObject({
   defaultModel: z.string().optional(),
   caps: connectionCaps.optional(),
   enabled: z.boolean().optional(),
+  metadata: z.record(z.string().max(100), z.union([z.string().max(1000), z.number(), z.boolean(), z.null()])).optional(),
   adopt: z.boolean().optional(),
 })
 

@@ -143,6 +143,7 @@ export const VARIABLES: readonly Variable[] = [
   // Read by several plugins.
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
   v('USAGE_RETENTION_DAYS', 'int', 30, 'How long usage is kept, days; 0 or negative keeps forever.'),
+  v('FREE_POOL_VM', 'string', 'gateway/free', 'Name of the virtual model of the free pool.'),
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
@@ -153,11 +154,6 @@ export const VARIABLES: readonly Variable[] = [
   v('EMAIL_FROM', 'string', null, 'Sender of transactional e-mail.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
-  v('FREE_POOL_GLOBAL_DAILY_TOKEN_CAP', 'int', null, 'Free-pool tokens per UTC day, of all organizations together.', positive),
-  v('FREE_TIER_TOKEN_LIMIT_HOUR', 'int', null, 'Free-pool tokens of one organization per rolling hour.', positive),
-  v('FREE_TIER_TOKEN_LIMIT_DAY', 'int', null, 'Free-pool tokens of one organization per rolling day.', positive),
-  v('FREE_TIER_TOKEN_LIMIT_WEEK', 'int', null, 'Free-pool tokens of one organization per rolling 7 days.', positive),
-  v('FREE_TIER_REQUIRES_VERIFIED_EMAIL', 'bool', true, 'Free pool only with a verified e-mail (multi-tenant).'),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
   v('MONTHLY_BUDGET_USD', 'number', null, 'Monthly budget that the advisor reports against.', positive),
   v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),

@@ -99,7 +99,8 @@ export class GroupCommit {
     units.forEach((unit, i) => {
       const result = results[i] as UnitResult
       if (result.ok) unit.resolve()
-      else unit.reject(result.error ?? refusal(unit.statements[result.index] as Statement))
+      else if (result.error !== null) unit.reject(result.error)
+      else refuse(unit, unit.statements[result.index] as Statement)
     })
     if (this.#outage) await this.#recovered()
   }
@@ -155,6 +156,13 @@ export class GroupCommit {
   }
 }
 
-function refusal(statement: Statement): Error {
+/** Other units do not wait for a refusal that looks something up. */
+function refuse(unit: Queued, statement: Statement): void {
+  const refusal = refusalOf(statement)
+  if (refusal instanceof Promise) refusal.then(unit.reject, unit.reject)
+  else unit.reject(refusal)
+}
+
+function refusalOf(statement: Statement): Error | Promise<Error> {
   return statement.refuse?.() ?? new Error(`A statement changed another number of rows than the ${statement.expect} it expects.`)
 }

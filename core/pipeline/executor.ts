@@ -37,8 +37,14 @@ function expand(ctx: RequestState, plan: Plan): Candidate[] {
   if (connections === undefined) throw GatewayError.unavailable('No plugin provides connections to upstreams.')
   const candidates: Candidate[] = []
   for (const target of plan.targets) {
+    const { shared, connectionId } = target
+    if (shared !== undefined) {
+      const connection = connections.shared?.(connectionId ?? '')
+      if (connection !== undefined) candidates.push({ target, connection })
+      continue
+    }
     for (const connection of connections.list(target.provider, target.model, ctx)) {
-      if (target.connectionId === null || target.connectionId === connection.id) candidates.push({ target, connection })
+      if (connectionId === null || connectionId === connection.id) candidates.push({ target, connection })
     }
   }
   return candidates

@@ -3,6 +3,7 @@
 import { isConversation } from '../calls/conversation.ts'
 import { deepFreeze } from '../collections/deep-freeze.ts'
 import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
+import { accountOf } from '../records/request-record.ts'
 import type { PriceService } from '../services.ts'
 import { errorText } from '../text/error-text.ts'
 import type { Usage } from '../types/answer.ts'
@@ -26,12 +27,14 @@ export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, statu
   if (candidate === null || ctx.facts === null || ctx.operation === 'count_tokens') return null
   const { connection, target } = candidate
   const prices = ctx.generation.service('prices') as PriceService | undefined
-  const price = prices?.price({ connection, model: target.model, operation: ctx.operation, usage }) ?? null
+  const { shared } = target
+  const { orgId } = ctx.principal
+  const price = prices?.price({ connection, model: target.model, operation: ctx.operation, usage, orgId, shared }) ?? null
   const startedAt = ctx.attempts.at(-1)?.startedAt ?? ctx.startedAt
-  return {
+  const step: Step = {
     index: ctx.steps.length,
     provider: connection.provider,
-    connectionId: connection.id,
+    connectionId: accountOf(candidate),
     model: target.model,
     usage,
     costNano: price?.costNano ?? null,
@@ -42,6 +45,8 @@ export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, statu
     startedAt,
     latencyMs: Math.max(0, runtime.clock.now() - startedAt),
   }
+  if (shared !== undefined) step.shared = true
+  return step
 }
 
 /** Returns the sum of the steps with a known price; null when no step has one. */

@@ -1,6 +1,6 @@
 // Computes provider, token usage and cost of a finished request. Logs, live events, webhooks and metrics use it, so that they agree with
 // the usage rows.
-import type { Outcome, RequestContext } from '../types/context.ts'
+import type { Candidate, Outcome, RequestContext } from '../types/context.ts'
 
 export interface Answerer {
   readonly provider: string
@@ -15,9 +15,24 @@ export function answererOf(ctx: RequestContext, outcome: Outcome): Answerer | nu
   // For a panel or a chain the upstream is not the request's own candidate. When it failed, the last called one is recorded.
   const candidate = ctx.candidate ?? (error === undefined ? null : lastAsked(ctx))
   if (candidate !== null)
-    return { provider: candidate.connection.provider, connectionId: candidate.connection.id, model: candidate.target.model }
+    return { provider: candidate.connection.provider, connectionId: accountOf(candidate), model: candidate.target.model }
   if (cachedCall !== undefined) return { provider: cachedCall.provider, connectionId: null, model: cachedCall.model }
   return steps[steps.length - 1] ?? null
+}
+
+/** Returns the account that records of a call name: the connection's id, or the name under which it is shared. */
+export function accountOf({ target, connection }: Candidate): string {
+  return target.shared?.account ?? connection.id
+}
+
+/** Returns whether the connection belongs to another organization than the caller's. */
+export function isForeign(candidate: Candidate | null): boolean {
+  return candidate !== null && accountOf(candidate) !== candidate.connection.id
+}
+
+/** Returns whether shared connections answered, or were to answer. */
+export function isShared({ plan }: Pick<RequestContext, 'plan'>, outcome?: Pick<Outcome, 'steps'>): boolean {
+  return plan?.targets[0]?.shared !== undefined || outcome?.steps.some(({ shared }) => shared === true) === true
 }
 
 export interface UsedTokens {

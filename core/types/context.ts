@@ -25,6 +25,16 @@ export interface Target {
   model: string
   connectionId: string | null
   weight: number
+  /** Set when the gateway's own organization shares the connection; then `connectionId` names it, whoever calls. */
+  shared?: SharedTarget
+}
+
+/** A connection of the gateway's own organization that other organizations may use. */
+export interface SharedTarget {
+  /** The account that records show: another organization never sees the connection's id. */
+  readonly account: string
+  /** True: the caller's organization pays nothing, and its budgets do not count the call. */
+  readonly free: boolean
 }
 
 export interface Plan {
@@ -91,6 +101,8 @@ export interface Step {
   /** Epoch ms. */
   startedAt: number
   latencyMs: number
+  /** A shared connection answered; `connectionId` is then the account that records show. */
+  shared?: true
 }
 
 /** The original call of a cached answer: its usage and cost at that time. */

@@ -10,10 +10,10 @@ export interface Statement {
   sql: Sql
   /**
    * Expected number of rows that the statement changes or returns. Any other number rolls back the unit's savepoint and throws
-   * `refuse()`.
+   * `refuse()`, which may look something up first.
    */
   expect?: number
-  refuse?: () => Error
+  refuse?: () => Error | Promise<Error>
   /**
    * Names that this unit locks. A commit takes all locks in one order before its first statement, so that replicas whose units share rows
    * never deadlock.

@@ -99,6 +99,7 @@ export function admission(sources: AdmissionSources): Admission {
 
   return {
     check(ctx) {
+      if (isFree(ctx)) return undefined
       const budgets = sources.directory().of(ctx)
       const session = sources.sessionOf(ctx)
       if (budgets.length === 0 && session === null) return undefined
@@ -194,6 +195,11 @@ export function admission(sources: AdmissionSources): Admission {
   function refuseDegraded({ degraded }: TakeResult): void {
     if (degraded) throw storageUnavailable('the shared store does not answer, and budgets are to be verified.')
   }
+}
+
+/** Free calls count against no budget. */
+function isFree({ plan }: RequestContext): boolean {
+  return plan?.targets[0]?.shared?.free === true
 }
 
 /** Returns the place of a session's cap in the order: directly after the budgets of its key. */

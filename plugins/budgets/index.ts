@@ -12,7 +12,7 @@ import { budgetMetrics, statusOf } from './api/status.ts'
 import { budgetFacts } from './attention.ts'
 import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
 import { upstreamDialects } from './estimate/calls.ts'
-import { estimator } from './estimate/estimate.ts'
+import { estimator, type FactsOf, tokenEstimator } from './estimate/estimate.ts'
 import { toolShares } from './estimate/server-tools.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
@@ -27,7 +27,7 @@ import { accountAt, calendarOf } from './window.ts'
 const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
 const LOOK_MS = 30_000
 
-/** Provides the service `budgets`. */
+/** Provides the services `budgets` and `estimates`. */
 export const budgets = definePlugin({
   name: 'budgets',
   requires: ['ledger', 'keys'],
@@ -105,6 +105,19 @@ export const budgets = definePlugin({
       entityOf: whose,
       outbox,
     })
+    const factsOf: FactsOf = (provider, model) => modelFacts()?.facts(provider, model)
+    const compiledModels = {
+      named: (orgId: number | null, name: string) => virtualModels()?.named(orgId, name) ?? null,
+      providerId,
+    }
+    const rules = {
+      ...config,
+      dialectsOf: upstreamDialects(connections, provider),
+      operations: gateway.use('operations'),
+      connections,
+      prices: gateway.optional('prices'),
+    }
+    gateway.provide('estimates', { tokens: tokenEstimator(factsOf, compiledModels, rules) })
     const gate = admission({
       gateway,
       ledger,
@@ -115,20 +128,7 @@ export const budgets = definePlugin({
       directory: () => directory,
       entityOf: whose,
       sessionOf: (ctx) => sessionCap(ctx, keys, sessionNano),
-      estimate: estimator(
-        (provider, model) => modelFacts()?.facts(provider, model),
-        {
-          named: (orgId, name) => virtualModels()?.named(orgId, name) ?? null,
-          providerId,
-        },
-        {
-          ...config,
-          dialectsOf: upstreamDialects(connections, provider),
-          operations: gateway.use('operations'),
-          connections,
-          prices: gateway.optional('prices'),
-        },
-      ),
+      estimate: estimator(factsOf, compiledModels, rules),
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
 

@@ -1,4 +1,5 @@
-// Types of the service `budgets`.
+// Types of the services `budgets` and `estimates`.
+import type { RequestContext } from '../../core/types/context.ts'
 
 export const SCOPES = ['org', 'virtual_model', 'key'] as const
 export type BudgetScope = (typeof SCOPES)[number]
@@ -35,6 +36,21 @@ export interface Budget {
   readonly updatedAt: number
 }
 
+/** An upper limit of the tokens that a request can use. */
+export interface TokenEstimate {
+  /** Prompt and answer together. */
+  readonly tokens: number
+  readonly promptTokens: number
+  /** True when the caller limited the answer. */
+  readonly explicit: boolean
+}
+
+/** Estimates a request before it is sent. Call it in an `admit` hook, which has the plan. */
+export interface EstimateService {
+  /** @throws GatewayError 400 for a prompt of unknown size, where `budgets.unknownPrompt` refuses it. */
+  tokens(ctx: RequestContext): TokenEstimate
+}
+
 /** Active budgets, also disabled ones, read from memory. */
 export interface BudgetService {
   /** Sorted by id. */
@@ -45,5 +61,6 @@ export interface BudgetService {
 declare module '../../core/types/plugin.ts' {
   interface Services {
     budgets: BudgetService
+    estimates: EstimateService
   }
 }

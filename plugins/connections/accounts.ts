@@ -40,6 +40,7 @@ function accountOf({ connection, row, enabled }: OpenConnection): Account {
     name: row.managed_by === 'config' ? row.config_key : null,
     orgId: row.org_id === 0 ? null : row.org_id,
     enabled,
+    metadata: row.metadata,
     authType: row.auth_type,
     createdAt: row.created_at,
   }

@@ -7,10 +7,13 @@ import type { OpenConnection } from './opened.ts'
 
 export function directoryOf(entries: readonly OpenConnection[], { providerId }: Configuration): ConnectionService {
   const byProvider = new Map<string, Connection[]>()
+  const byId = new Map<string, Connection>()
   const secrets = new Map<string, string | null>()
   for (const { connection, enabled, secret } of [...entries].sort(byPriority)) {
     secrets.set(connection.id, secret)
-    if (enabled) byProvider.set(connection.provider, [...(byProvider.get(connection.provider) ?? []), connection])
+    if (!enabled) continue
+    byId.set(connection.id, connection)
+    byProvider.set(connection.provider, [...(byProvider.get(connection.provider) ?? []), connection])
   }
   const unrestricted = new Map([...byProvider].filter(([, list]) => list.every((one) => one.allowedModels.length === 0)))
   const serves = ({ allowedModels }: Connection, model: string): boolean =>
@@ -20,6 +23,7 @@ export function directoryOf(entries: readonly OpenConnection[], { providerId }: 
       const id = providerId(provider)
       return unrestricted.get(id) ?? (byProvider.get(id) ?? []).filter((connection) => serves(connection, model))
     },
+    shared: (id) => byId.get(id),
     knows: (provider) => byProvider.has(providerId(provider)),
     secretOf: (connection) => secrets.get(connection.id) ?? null,
   }

@@ -41,6 +41,7 @@ export const connections = definePlugin({
     })
     gateway.provide('connections', {
       list: (provider, model, ctx) => directory.list(provider, model, ctx),
+      shared: (id) => directory.shared?.(id),
       knows: (provider) => directory.knows(provider),
       secretOf: (connection) => directory.secretOf(connection),
     })

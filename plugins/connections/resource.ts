@@ -36,7 +36,7 @@ export function connectionResource(gateway: PluginGateway, view: View<unknown>):
 }
 
 /** Without secrets: those stay references in the file. */
-function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFields {
+function fieldsOf({ connection, enabled, metadata }: ConfiguredConnection): ConnectionFields {
   return {
     provider: connection.provider,
     label: connection.label,
@@ -51,7 +51,7 @@ function fieldsOf({ connection, enabled }: ConfiguredConnection): ConnectionFiel
     max_inflight: connection.maxInflight,
     proxy_url: null,
     headers: null,
-    metadata: {},
+    metadata: metadata ?? {},
     caps: connection.caps ?? null,
   }
 }

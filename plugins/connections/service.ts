@@ -8,6 +8,8 @@ export interface Account {
   readonly orgId: number | null
   /** False: configured but not used. */
   readonly enabled: boolean
+  /** Labels; `free_pool: true` shares a connection of the gateway's own organization. */
+  readonly metadata: Readonly<Record<string, unknown>>
   /** `api_key`, `oauth`. */
   readonly authType: string
   /** Epoch ms. */

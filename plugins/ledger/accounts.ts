@@ -17,15 +17,19 @@ const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano,
   WHERE ${TAKEN} OR (ledger_accounts.spent_nano < ?
     AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?)`
 
+/** What a sweep booked, by the measure of the account. */
+type Booked = 'booked_nano' | 'booked_tokens'
+
 /** Depends on the trace, which changes in the same unit: a second run, or one without a trace, changes nothing. */
-const RELEASE = `UPDATE ledger_accounts
-  SET spent_nano = spent_nano - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
+const releaseText = (booked: Booked) => `UPDATE ledger_accounts
+  SET spent_nano = spent_nano - COALESCE((SELECT ${booked} FROM ledger_dispatch WHERE request_id = ?), 0),
     reserved_nano = reserved_nano
         - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN CAST(? AS BIGINT) ELSE 0 END
                     FROM ledger_dispatch WHERE request_id = ?), 0),
     requests = requests
         - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN 0 ELSE 1 END FROM ledger_dispatch WHERE request_id = ?), 0)
   WHERE account = ? AND window_start = ?`
+const RELEASE = { charge: releaseText('booked_nano'), shared_tokens: releaseText('booked_tokens') } as const
 
 const FORGET_IDLE = `DELETE FROM ledger_accounts
   WHERE account = ? AND window_start = ? AND touched_at < ? AND reserved_nano = 0`
@@ -34,15 +38,18 @@ const FORGET_IDLE = `DELETE FROM ledger_accounts
  * A second run changes nothing, because the request's rows exist by then. A request that was settled as interrupted is corrected to its
  * real cost.
  */
-const BOOK = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
+const bookText = (
+  booked: Booked,
+) => `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
   SELECT ?, ?, ?, 0, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ? AND interrupted = 0)
   ON CONFLICT (account, window_start) DO UPDATE
   SET spent_nano = ledger_accounts.spent_nano + excluded.spent_nano
-        - COALESCE((SELECT booked_nano FROM ledger_dispatch WHERE request_id = ?), 0),
+        - COALESCE((SELECT ${booked} FROM ledger_dispatch WHERE request_id = ?), 0),
     reserved_nano = ledger_accounts.reserved_nano
         - COALESCE((SELECT CASE WHEN swept_at IS NULL THEN CAST(? AS BIGINT) ELSE 0 END
                     FROM ledger_dispatch WHERE request_id = ?), 0),
     touched_at = excluded.touched_at, requests = ledger_accounts.requests + 1`
+const BOOK = { charge: bookText('booked_nano'), shared_tokens: bookText('booked_tokens') } as const
 
 const CHARGE = `INSERT INTO ledger_accounts (account, window_start, spent_nano, reserved_nano, touched_at, requests)
   SELECT ?, ?, ?, 0, ?, 1 WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = ?)
@@ -69,16 +76,20 @@ export function reserve(requestId: string, hold: Hold, now: number): Statement[]
   return [{ sql: { text: FORGET_IDLE, params: [name, windowStart, now - idleMs] }, lock: name }, taking]
 }
 
-export function book(requestId: string, hold: Account & { amountNano: number }, spentNano: number, now: number): Statement {
-  const { name, windowStart, amountNano } = hold
-  const params = [name, windowStart, spentNano, now, requestId, requestId, amountNano, requestId]
-  return { sql: { text: BOOK, params }, lock: name }
+/** The part of a reservation that is stored with the trace. */
+type Held = Pick<Hold, 'name' | 'windowStart' | 'amountNano' | 'measure'>
+
+/** @param spent in the measure of the hold. */
+export function book(requestId: string, hold: Held, spent: number, now: number): Statement {
+  const { name, windowStart, amountNano, measure = 'charge' } = hold
+  const params = [name, windowStart, spent, now, requestId, requestId, amountNano, requestId]
+  return { sql: { text: BOOK[measure], params }, lock: name }
 }
 
 /** For a request that was never sent: releases its reservation and reverts what a sweep booked meanwhile. */
-export function release(requestId: string, { name, windowStart, amountNano }: Account & { amountNano: number }): Statement {
+export function release(requestId: string, { name, windowStart, amountNano, measure = 'charge' }: Held): Statement {
   const params = [requestId, amountNano, requestId, requestId, name, windowStart]
-  return { sql: { text: RELEASE, params }, lock: name }
+  return { sql: { text: RELEASE[measure], params }, lock: name }
 }
 
 /** Books without a reservation. */
@@ -87,15 +98,15 @@ export function charge(requestId: string, { name, windowStart }: Account, spentN
 }
 
 /** For a request that will never settle. It runs in the transaction that records this. */
-export function bookInterrupted(hold: Account & { amountNano: number }, spentNano: number, now: number): Sql {
+export function bookInterrupted(hold: Held, spent: number, now: number): Sql {
   return sql`UPDATE ledger_accounts
-    SET spent_nano = spent_nano + ${spentNano}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now},
+    SET spent_nano = spent_nano + ${spent}, reserved_nano = reserved_nano - ${hold.amountNano}, touched_at = ${now},
       requests = requests + 1
     WHERE account = ${hold.name} AND window_start = ${hold.windowStart}`
 }
 
 /** Above 2^53 the last digits are lost, but the budget still works. */
-const nano = z.number()
+export const nano = z.number()
 const balanceRow = z
   .object({
     account: z.string(),

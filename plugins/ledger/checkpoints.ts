@@ -47,8 +47,7 @@ function progressIn(
   if (ctx.candidate === null || ctx.operation !== 'chat' || contentBytes === 0) return parts
   const input = usage?.inputTotal ?? Math.ceil(promptBytes / BYTES_PER_TOKEN)
   const output = Math.max(usage?.outputTotal ?? 0, Math.ceil(contentBytes / BYTES_PER_TOKEN))
-  const { connection, target } = ctx.candidate
-  return [...parts, progressOf(prices, connection, target.model, input, output)]
+  return [...parts, progressOf(prices, ctx.candidate, ctx.principal.orgId, input, output)]
 }
 
 function progressOfStep({ provider, connectionId, model, usage, costNano, chargeNano }: Step): Progress {

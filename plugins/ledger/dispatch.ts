@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Db, Statement } from '../../core/types/db.ts'
-import type { Hold } from './service.ts'
+import type { Hold, Measure } from './service.ts'
 
 const INSERT = `INSERT INTO ledger_dispatch (request_id, boot_id, at, facts, holds) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (request_id) DO NOTHING`
@@ -27,6 +27,9 @@ const facts = z.object({
   virtualModel: text,
   stream: z.boolean(),
   promptBytes: z.number(),
+  /** Whether the first target is shared, and whether it is free; absent in traces of earlier versions. */
+  shared: z.boolean().optional(),
+  free: z.boolean().optional(),
 })
 const NAMES = Object.keys(facts.shape)
 
@@ -35,7 +38,12 @@ function factsIn(stored: string): z.output<typeof facts> {
   return facts.parse(Object.fromEntries(NAMES.map((name, index) => [name, list[index]])))
 }
 
-const heldAmount = z.object({ name: z.string(), windowStart: z.number(), amountNano: z.number() })
+const heldAmount = z.object({
+  name: z.string(),
+  windowStart: z.number(),
+  amountNano: z.number(),
+  measure: z.enum(['charge', 'shared_tokens']).optional(),
+})
 export type HeldAmount = z.output<typeof heldAmount>
 
 const progress = z.object({
@@ -69,12 +77,13 @@ export function insertDispatch(bootId: string, ctx: RequestContext, holds: reado
     ctx.stream,
     promptBytes,
   ]
+  if (target?.shared !== undefined) known.push(true, target.shared.free)
   const held = holds.length === 0 ? null : JSON.stringify(holds.map(amountOf))
   return { sql: { text: INSERT, params: [ctx.id, bootId, ctx.startedAt, JSON.stringify(known), held] } }
 }
 
-function amountOf({ name, windowStart, amountNano }: Hold): HeldAmount {
-  return { name, windowStart, amountNano }
+function amountOf({ name, windowStart, amountNano, measure }: Hold): HeldAmount {
+  return { name, windowStart, amountNano, measure }
 }
 
 export function removeDispatch(requestId: string): Statement {
@@ -122,10 +131,13 @@ export function ownDispatches(db: Db, bootId: string, before: number, limit: num
   )
 }
 
+/** What a request spent, in each measure. */
+export type Booked = Readonly<Record<Measure, number>>
+
 /** Returns true for the process that swept it. */
-export async function markSwept(tx: Db, requestId: string, bookedNano: number, now: number): Promise<boolean> {
+export async function markSwept(tx: Db, requestId: string, booked: Booked, now: number): Promise<boolean> {
   const { changes } = await tx.run(
-    sql`UPDATE ledger_dispatch SET swept_at = ${now}, booked_nano = ${bookedNano}
+    sql`UPDATE ledger_dispatch SET swept_at = ${now}, booked_nano = ${booked.charge}, booked_tokens = ${booked.shared_tokens}
         WHERE request_id = ${requestId} AND swept_at IS NULL`,
   )
   return changes === 1

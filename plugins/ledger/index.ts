@@ -6,6 +6,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { LiveRequest } from '../../core/types/context.ts'
 import { balances, balancesOf, book, charge, release, reserve, restate } from './accounts.ts'
 import { unpricedFacts } from './attention.ts'
+import { fits, forgetBefore, sumOf } from './caps.ts'
 import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
 import { insertDispatch, removeDispatch } from './dispatch.ts'
 import { HEARTBEAT_MS, instances } from './instances.ts'
@@ -13,13 +14,14 @@ import { migrations } from './migrations.ts'
 import { promptBytes } from './prompt-bytes.ts'
 import { recovery, SWEEP_MS, undo } from './recovery.ts'
 import { RETENTION_MS, retention } from './retention.ts'
-import type { Account, Hold, LedgerService } from './service.ts'
+import type { Account, Cap, Hold, LedgerService } from './service.ts'
 import { usageReader } from './usage-reader.ts'
-import { insertRows, rowsOf } from './usage-rows.ts'
+import { bookedOf, insertRows, rowsOf } from './usage-rows.ts'
 
 /** The ledger's state of a request. */
 interface Entry {
   holds: readonly Hold[]
+  caps: readonly Cap[]
   charges: readonly Account[]
   unavailable: ((error: Error) => void) | null
   /** The reservation is in the unit: a later one would not be written. */
@@ -59,6 +61,7 @@ export const ledger = definePlugin({
       if (entry === undefined) {
         entry = {
           holds: NONE,
+          caps: NONE,
           charges: NONE,
           unavailable: null,
           reserved: false,
@@ -73,11 +76,12 @@ export const ledger = definePlugin({
     }
 
     gateway.provide('ledger', {
-      hold(ctx, holds, unavailable) {
+      hold(ctx, holds, unavailable, caps = NONE) {
         const entry = entryOf(ctx)
         if (entry.reserved)
           throw new Error('ledger.hold() came too late: the reservation of this request is written. Call it in an `admit` hook.')
         entry.holds = entry.holds.length === 0 ? holds : [...entry.holds, ...holds]
+        if (caps.length > 0) entry.caps = [...entry.caps, ...caps]
         const before = entry.unavailable
         entry.unavailable = (error) => {
           before?.(error)
@@ -98,6 +102,8 @@ export const ledger = definePlugin({
       },
       balances,
       balancesOf,
+      sum: sumOf,
+      forget: forgetBefore,
       restate: (tx, account, spentNano, requests) => restate(tx, account, spentNano, clock.now(), requests),
       usage: usageReader(db),
     })
@@ -110,6 +116,7 @@ export const ledger = definePlugin({
         if (ctx.operation === 'count_tokens') return
         const { holds } = entry
         const now = clock.now()
+        for (const cap of entry.caps) unit.add(fits(ctx.id, cap))
         for (const hold of holds) unit.add(...reserve(ctx.id, hold, now))
         entry.promptBytes = holds.length === 0 ? ctx.bodyBytes : promptBytes(ctx)
         unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
@@ -145,14 +152,15 @@ export const ledger = definePlugin({
         // Internal calls are not admitted: they are booked on their own, or as steps of their caller.
         if (entry?.admitted !== true && outcome.cached === false && ctx.ingress !== null) return
         const usage = rowsOf(ctx, outcome)
-        const spent = outcome.chargeNano ?? 0
         const accounts = entry === undefined ? NONE : [...entry.holds, ...entry.charges]
         if (accounts.length > 0) {
           const now = clock.now()
+          const spent = bookedOf(outcome)
           // Without a row nothing would show that it was booked.
           for (const hold of (entry as Entry).holds)
-            unit.add(usage.length > 0 ? book(ctx.id, hold, spent, now) : release(ctx.id, hold))
-          if (usage.length > 0) for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent, now))
+            unit.add(usage.length > 0 ? book(ctx.id, hold, spent[hold.measure ?? 'charge'], now) : release(ctx.id, hold))
+          if (usage.length > 0)
+            for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent.charge, now))
           unit.afterCommit(() => {
             for (const fn of told) fn(accounts, ctx.id)
           })

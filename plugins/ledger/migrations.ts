@@ -74,4 +74,6 @@ export const migrations: Migration[] = [
   { id: '001-ledger', up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') } },
   // Usage rows have no index to count them by key or virtual model.
   { id: '002-requests', up: 'ALTER TABLE ledger_accounts ADD COLUMN requests {{int}} NOT NULL DEFAULT 0' },
+  // A sweep books tokens on accounts that count tokens; a late settlement corrects them.
+  { id: '003-tokens', up: 'ALTER TABLE ledger_dispatch ADD COLUMN booked_tokens {{int}} NOT NULL DEFAULT 0' },
 ]

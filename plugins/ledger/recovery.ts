@@ -1,6 +1,8 @@
 // Settles requests whose process died before it settled them. They are settled as interrupted, not only released: the upstream may have
 // answered, so the usage at the last checkpoint is booked, at least the prompt.
+import { accountOf } from '../../core/records/request-record.ts'
 import type { PriceService } from '../../core/services.ts'
+import type { Candidate } from '../../core/types/context.ts'
 import type { Db, Statement } from '../../core/types/db.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Connection } from '../../core/types/provider.ts'
@@ -115,10 +117,11 @@ export function recovery(
   async function settleInterrupted(row: DispatchRow): Promise<boolean> {
     const now = clock.now()
     const usage = interruptedRow(row, now)
-    const charge = usage.chargeNano ?? 0
+    const { input, output } = usage.tokens
+    const booked = { charge: usage.chargeNano ?? 0, shared_tokens: usage.freePool ? input + output : 0 }
     return db.tx(async (tx) => {
-      if (!(await markSwept(tx, row.request_id, charge, now))) return false
-      for (const hold of row.holds ?? []) await tx.run(bookInterrupted(hold, charge, now))
+      if (!(await markSwept(tx, row.request_id, booked, now))) return false
+      for (const hold of row.holds ?? []) await tx.run(bookInterrupted(hold, booked[hold.measure ?? 'charge'], now))
       await tx.run(insertRows([usage]).sql)
       return true
     })
@@ -154,14 +157,23 @@ export function recovery(
       chargeNano: seen?.chargeNano ?? null,
       priceRef: null,
       cached: null,
-      freePool: false,
+      freePool: facts.shared === true,
       interrupted: true,
     }
   }
 
-  function promptOnly({ provider, model, promptBytes, operation }: DispatchRow['facts']): Progress | null {
+  function promptOnly(facts: DispatchRow['facts']): Progress | null {
+    const { provider, model, promptBytes, operation, orgId, shared, free = false } = facts
     if (provider === null || model === null || operation === 'count_tokens') return null
-    return progressOf(prices(), { ...NOWHERE, provider }, model, Math.ceil(promptBytes / BYTES_PER_TOKEN), 0)
+    const target = {
+      provider,
+      model,
+      connectionId: null,
+      weight: 1,
+      ...(shared === true ? { shared: { account: '', free } } : {}),
+    }
+    const candidate = { target, connection: { ...NOWHERE, provider } }
+    return progressOf(prices(), candidate, orgId, Math.ceil(promptBytes / BYTES_PER_TOKEN), 0)
   }
 }
 
@@ -172,11 +184,13 @@ export function undo(requestId: string, holds: readonly HeldAmount[]): Statement
 
 export function progressOf(
   prices: PriceService | undefined,
-  connection: Connection,
-  model: string,
+  candidate: Candidate,
+  orgId: number | null,
   input: number,
   output: number,
 ): Progress {
+  const { connection, target } = candidate
+  const { model, shared } = target
   const usage = {
     inputTotal: input,
     cacheRead: 0,
@@ -186,10 +200,10 @@ export function progressOf(
     estimated: true,
     raw: null,
   }
-  const price = prices?.price({ connection, model, operation: 'chat', usage }) ?? null
+  const price = prices?.price({ connection, model, operation: 'chat', usage, orgId, shared }) ?? null
   return {
     provider: connection.provider,
-    connectionId: connection.id,
+    connectionId: accountOf(candidate),
     model,
     input,
     output,

@@ -10,14 +10,38 @@ export interface Account {
   readonly windowStart: number
 }
 
+/** What an account counts. `shared_tokens`: prompt and completion tokens of calls that shared connections answered. */
+export type Measure = 'charge' | 'shared_tokens'
+
 /** A reservation on an account until the request is settled. */
 export interface Hold extends Account {
+  /** Default `charge`. With another measure the amounts are in its unit instead of nano-USD. */
+  readonly measure?: Measure
   readonly amountNano: number
   /** The request is refused when this amount is spent, or when spent, reserved and this reservation together exceed it. */
   readonly limitNano: number
   /** The account is deleted after this time without use. */
   readonly idleMs?: number
-  refuse(): Error
+  refuse(): Error | Promise<Error>
+}
+
+/** Windows of one account: `from` inclusive, `until` exclusive. */
+export interface AccountRange {
+  readonly name: string
+  readonly from: number
+  readonly until: number
+}
+
+/** A limit over the windows of accounts together, such as a rolling window of buckets. It is checked with the reservations. */
+export interface Cap {
+  /** Requests with the same lock are checked one after the other, on all replicas. */
+  readonly lock: string
+  /** At most two. */
+  readonly over: readonly AccountRange[]
+  readonly amount: number
+  /** The request is refused when spent and reserved reach it, or would exceed it with `amount`. */
+  readonly limit: number
+  refuse(): Error | Promise<Error>
 }
 
 export interface Balance extends Account {
@@ -38,9 +62,10 @@ export interface LedgerService {
    * Call it in an `admit` hook. All reservations of a request are taken, or none; the first that does not fit refuses it.
    * @param unavailable called when the database does not answer: return to let the request continue without reservations, throw to refuse
    * it.
+   * @param caps checked before the reservations are taken.
    * @throws Error when this request's reservation is already written.
    */
-  hold(ctx: RequestContext, holds: readonly Hold[], unavailable: (error: Error) => void): void
+  hold(ctx: RequestContext, holds: readonly Hold[], unavailable: (error: Error) => void, caps?: readonly Cap[]): void
   /**
    * Call it in a `settle` hook with order `pre` or `normal`: books the request to further accounts, without a reservation.
    * @throws Error when the request is already booked.
@@ -52,6 +77,10 @@ export interface LedgerService {
   balances(db: Db, accounts: readonly Account[]): Promise<Balance[]>
   /** Returns balances of all windows from `since` on whose name has this prefix. */
   balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]>
+  /** Returns the sum of what is spent and reserved in the ranges. */
+  sum(db: Db, over: readonly AccountRange[]): Promise<number>
+  /** Deletes windows before `before` of the accounts with this prefix, unless a request reserves in them. */
+  forget(db: Db, prefix: string, before: number): Promise<void>
   /** Sets the spent amount, and the number of requests when given. Reservations stay. */
   restate(db: Db, account: Account, spentNano: number, requests?: number): Promise<void>
   readonly usage: UsageReader

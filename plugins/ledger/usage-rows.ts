@@ -1,7 +1,9 @@
 // Builds usage rows from a request's outcome, and writes them.
+import { accountOf } from '../../core/records/request-record.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
 import type { Statement } from '../../core/types/db.ts'
+import type { Booked } from './dispatch.ts'
 import type { UsageRow, UsageTokens } from './service.ts'
 
 type Value = string | number | null
@@ -119,7 +121,7 @@ function stepRow(ctx: RequestContext, outcome: Outcome, step: Step, index: numbe
     chargeNano: step.chargeNano,
     priceRef: step.priceRef,
     cached: null,
-    freePool: false,
+    freePool: step.shared === true,
     interrupted: false,
   }
 }
@@ -158,7 +160,7 @@ function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null
     source: outcome.cached === false ? ctx.source : 'cache',
     operation: ctx.operation,
     provider: cachedCall?.provider ?? asked?.candidate.connection.provider ?? target?.provider ?? null,
-    connectionId: asked?.candidate.connection.id ?? null,
+    connectionId: asked === null ? null : accountOf(asked.candidate),
     model: cachedCall?.model ?? target?.model ?? null,
     requestedModel: ctx.requestedModel,
     virtualModel: ctx.virtualModel,
@@ -174,9 +176,16 @@ function unanswered(ctx: RequestContext, outcome: Outcome, asked: Attempt | null
     chargeNano: 0,
     priceRef: null,
     cached: outcome.cached === false ? null : outcome.cached,
-    freePool: false,
+    freePool: (asked?.candidate.target ?? target)?.shared !== undefined,
     interrupted: false,
   }
+}
+
+/** Returns what the request spent, in each measure. */
+export function bookedOf({ steps, chargeNano }: Outcome): Booked {
+  let tokens = 0
+  for (const { shared, usage } of steps) if (shared === true) tokens += usage.inputTotal + usage.outputTotal
+  return { charge: chargeNano ?? 0, shared_tokens: tokens }
 }
 
 export const NO_TOKENS = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }

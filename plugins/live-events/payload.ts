@@ -1,5 +1,5 @@
 // Builds the live event of a completed request: figures and names, never content.
-import { answererOf, spentNano, usedTokens } from '../../core/records/request-record.ts'
+import { answererOf, isShared, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 
 export interface LiveEvent {
@@ -39,6 +39,7 @@ export interface Settled {
   readonly provider: string | null
   readonly model: string | null
   readonly virtualModel: string | null
+  readonly freePool: boolean
   readonly stream: boolean
   readonly source: string
   readonly outcome: Outcome
@@ -56,6 +57,7 @@ export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): S
     provider: answered?.provider ?? null,
     model: answered?.model ?? null,
     virtualModel: ctx.virtualModel,
+    freePool: isShared(ctx, outcome),
     stream: ctx.stream,
     source: ctx.source,
     outcome,
@@ -86,7 +88,7 @@ export function eventOf(settled: Settled): LiveEvent {
     },
     cost: { cost_usd: usd(costNano), charge_usd: usd(chargeNano) },
     cached: outcome.cached !== false,
-    free_pool: false,
+    free_pool: settled.freePool,
     stream: settled.stream,
     source: settled.source,
   }

@@ -1,5 +1,6 @@
 // GET /api/live: the requests that run in this process now. It reads their state on demand, so requests pay nothing for it.
 import { z } from 'zod'
+import { accountOf } from '../../core/records/request-record.ts'
 import type { Candidate, LiveRequest } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 
@@ -74,5 +75,10 @@ function runningOf({ ctx, calls, contentBytes }: LiveRequest, now: number): Runn
 function targetOf(candidate: Candidate | null): Running['target'] {
   if (candidate === null) return null
   const { connection, target: to } = candidate
-  return { provider: connection.provider, model: to.model, connection_id: connection.id, connection: connection.label }
+  return {
+    provider: connection.provider,
+    model: to.model,
+    connection_id: accountOf(candidate),
+    connection: to.shared?.account ?? connection.label,
+  }
 }

@@ -123,8 +123,7 @@ function attemptOf({ candidate, role, status, error, latencyMs, action, skipped 
   const { connection, target } = candidate
   return {
     provider: connection.provider,
-    connection_id: Number(connection.id),
-    connection: connection.label,
+    ...shownAccount(candidate),
     model: target.model,
     role: role ?? null,
     status: status ?? null,
@@ -133,6 +132,13 @@ function attemptOf({ candidate, role, status, error, latencyMs, action, skipped 
     action: action ?? null,
     skipped: skipped === undefined ? null : { reason: skipped.reason, until: isoOf(skipped.until) },
   }
+}
+
+/** Another organization's connection is shown by its account only. */
+function shownAccount({ connection, target: { shared } }: Attempt['candidate']): object {
+  if (shared === undefined || shared.account === connection.id)
+    return { connection_id: Number(connection.id), connection: connection.label }
+  return { connection_id: null, connection: shared.account }
 }
 
 function isoOf(at: number | undefined): string | null {

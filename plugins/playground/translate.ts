@@ -1,6 +1,7 @@
 // POST /api/playground/translate: the canonical request, and how it is written in each dialect and for the account that would be asked.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { isForeign } from '../../core/records/request-record.ts'
 import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
 import type { Encoding, ReadDraft } from '../../core/types/playground.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -65,7 +66,8 @@ export function translateRoute(gateway: PluginGateway): void {
       throw error
     }
     const candidate = routes()?.first(orgId, plan, draft.request) ?? null
-    if (candidate === null) return null
+    // Another organization's connection is not shown.
+    if (candidate === null || isForeign(candidate)) return null
     const { target, connection } = candidate
     return {
       ...encodingOf(draft.encodedFor(candidate)),

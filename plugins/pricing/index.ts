@@ -8,6 +8,7 @@ import { syncRoutes } from './api/sync.ts'
 import { driftFacts } from './attention.ts'
 import { cardLookup } from './cards/lookup.ts'
 import { factsLayer } from './facts-layer.ts'
+import type { MarkupRules } from './markup.ts'
 import { migrations } from './migrations.ts'
 import { allOverrides, overrideIndex } from './overrides.ts'
 import { portableOverrides } from './portable.ts'
@@ -19,6 +20,8 @@ import { sourceUrl, syncer } from './sync/sync.ts'
 import { mediaPrices } from './token-cost.ts'
 
 const PRIMARY_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/{ref}/model_prices_and_context_window.json'
+
+const percent = z.number().min(0).max(10_000)
 
 /** Provides the services `prices`, `rateCard` and `pricingStatus`. */
 export const pricing = definePlugin({
@@ -35,6 +38,12 @@ export const pricing = definePlugin({
     driftPct: z.number().min(0).default(25),
     outboundProxy: z.string().nullable().default(null).meta({ env: 'OUTBOUND_PROXY' }),
   }),
+  settings: {
+    /** Percent that an organization pays above the cost of calls that the gateway's own connections served. */
+    'billing.markup_pct': percent.default(0),
+    /** Percent by organization id; it overrides `billing.markup_pct`. */
+    'billing.markup_pct_by_org': z.record(z.string().regex(/^[1-9]\d{0,15}$/, 'organization ids'), percent).default({}),
+  },
   variables: {
     PRICING_SYNC_ENABLED: { option: 'enabled', about: 'Sync public rate cards at start and on an interval.' },
     PRICING_SYNC_URL: {
@@ -96,7 +105,14 @@ export const pricing = definePlugin({
     const origins = new WeakMap<ModelPrice, PriceOrigin>()
     const takeBack = modelFacts.layer(factsLayer(found, modelFacts, origins))
     const listed = (provider: string, model: string) => modelFacts.facts(provider, model).price
-    gateway.provide('prices', priceService({ resolver: found, owners, listed, origins }))
+    let markup = markupNow()
+    gateway.settings.watch('billing.markup_pct', () => {
+      markup = markupNow()
+    })
+    gateway.settings.watch('billing.markup_pct_by_org', () => {
+      markup = markupNow()
+    })
+    gateway.provide('prices', priceService({ resolver: found, owners, listed, origins, markup: () => markup }))
     gateway.provide('rateCard', {
       resolve: (provider, model, orgId = null) => found.resolve(orgId, provider, model),
       media(provider, model, wish, orgId = null) {
@@ -105,6 +121,10 @@ export const pricing = definePlugin({
       },
     })
     gateway.provide('pricingStatus', showFreshness(gateway, view))
+
+    function markupNow(): MarkupRules {
+      return { pct: gateway.settings.get('billing.markup_pct'), byOrg: gateway.settings.get('billing.markup_pct_by_org') }
+    }
 
     const stopSyncing = options.enabled
       ? startSyncing(

@@ -3,6 +3,7 @@ import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
 import type { MediaUnits } from '../../core/types/answer.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
 import type { Connection } from '../../core/types/provider.ts'
+import { chargeOf, type MarkupRules } from './markup.ts'
 import { mediaCost } from './media-cost.ts'
 import type { Resolver } from './resolver.ts'
 import { isLoopback } from './sync/sync.ts'
@@ -65,6 +66,8 @@ export interface PriceParts {
   listed(provider: string, model: string): ModelPrice | undefined
   /** The origin of each synced price; other prices are built in or foreign. */
   readonly origins: WeakMap<ModelPrice, PriceOrigin>
+  /** Read for every call. */
+  markup(): MarkupRules
 }
 
 export interface PriceOrigin {
@@ -75,20 +78,24 @@ export interface PriceOrigin {
 const BUILTIN: PriceOrigin = { ref: 'builtin', borrowed: false }
 const FREE: StepPrice = Object.freeze({ costNano: 0, chargeNano: 0, ref: BUILTIN.ref })
 
-export function priceService({ resolver, owners, listed, origins }: PriceParts): PriceService {
-  function unitPrice(orgId: number | null, provider: string, model: string, units: MediaUnits) {
+export function priceService({ resolver, owners, listed, origins, markup }: PriceParts): PriceService {
+  function unitPrice(orgId: number | null, call: Billable, units: MediaUnits) {
+    const { model, connection } = call
+    const { provider } = connection
     const { list, ref, borrowed } = resolver.resolve(orgId, provider, model)
     const costNano = mediaCost(mediaPrices(list, units), units)
-    return costNano === null ? null : { price: { costNano, chargeNano: chargeOf(costNano), ref: ref ?? BUILTIN.ref }, borrowed }
+    if (costNano === null) return null
+    return { price: { costNano, chargeNano: chargeOf(costNano, orgId, call, markup()), ref: ref ?? BUILTIN.ref }, borrowed }
   }
 
   return {
-    price({ connection, model, operation, usage }: Billable): StepPrice | null {
+    price(call: Billable): StepPrice | null {
+      const { connection, model, operation, usage } = call
       const { provider } = connection
       const orgId = owners.orgOf(connection)
       // Transcriptions and translations are recorded and not billed.
       if (operation === 'transcription') return FREE
-      const byUnits = usage.units === undefined ? null : unitPrice(orgId, provider, model, usage.units)
+      const byUnits = usage.units === undefined ? null : unitPrice(orgId, call, usage.units)
       // An image model may have prices for tokens, too: the price of the unit is the one that applies.
       if (byUnits !== null) return owners.isLocal(connection) && byUnits.borrowed ? FREE : byUnits.price
       const own = orgId !== null && resolver.has(orgId) ? resolver.resolve(orgId, provider, model) : null
@@ -99,16 +106,11 @@ export function priceService({ resolver, owners, listed, origins }: PriceParts):
       // A model on a loopback address is free, even if its name matches a priced public model.
       if (borrowed && owners.isLocal(connection)) return FREE
       const costNano = tokenCost(price, usage)
-      return { costNano, chargeNano: chargeOf(costNano), ref }
+      return { costNano, chargeNano: chargeOf(costNano, orgId, call, markup()), ref }
     },
   }
 }
 
 function isPriced({ input, output }: ModelPrice): boolean {
   return input !== undefined || output !== undefined
-}
-
-/** The tenant's price; without tenants, the cost. */
-function chargeOf(costNano: number): number {
-  return costNano
 }

@@ -1,5 +1,5 @@
 // A settled exchange for the log. It is captured on the request path and formatted later.
-import { answererOf } from '../../core/records/request-record.ts'
+import { answererOf, isShared } from '../../core/records/request-record.ts'
 import type { Dialect, Json } from '../../core/types/canonical.ts'
 import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
@@ -27,6 +27,7 @@ export interface Entry {
   readonly properties: Readonly<Record<string, string>> | null
   /** Annotations of plugins. */
   readonly notes: Readonly<Record<string, Json>> | null
+  readonly freePool: boolean
   readonly requestBytes: number
   readonly outcome: Outcome
 }
@@ -55,6 +56,7 @@ export function entryOf(ctx: RequestContext, outcome: Outcome): Entry {
     attempts: ctx.attempts,
     properties: ctx.properties,
     notes: ctx.notes,
+    freePool: isShared(ctx, outcome),
     requestBytes: ctx.bodyBytes,
     outcome,
   }

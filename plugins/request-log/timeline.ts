@@ -1,4 +1,5 @@
 // The attempt timeline in its stored and public form: one line for each upstream call and each skipped candidate.
+import { accountOf } from '../../core/records/request-record.ts'
 import { sanitizeMessage } from '../../core/text/sanitize.ts'
 import type { Attempt, Step } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
@@ -123,7 +124,7 @@ function lineOf(attempt: Attempt, n: number, billed: Step[]): TimelineLine {
     n,
     role: role ?? null,
     provider: connection.provider,
-    connection_id: connection.id,
+    connection_id: accountOf(candidate),
     model: target.model,
     started_at: new Date(startedAt).toISOString(),
     latency_ms: rounded(latencyMs),
@@ -153,8 +154,7 @@ function rounded(ms: number | undefined): number | null {
 function taken(billed: Step[], { candidate, startedAt, action }: Attempt): Step | null {
   if (action !== 'returned') return null
   const at = billed.findIndex(
-    (step) =>
-      step.connectionId === candidate.connection.id && step.model === candidate.target.model && step.startedAt === startedAt,
+    (step) => step.connectionId === accountOf(candidate) && step.model === candidate.target.model && step.startedAt === startedAt,
   )
   return at === -1 ? null : (billed.splice(at, 1)[0] ?? null)
 }

@@ -1,4 +1,5 @@
 // Computes actual and avoided cost of calls at current prices.
+import { accountOf } from '../../core/records/request-record.ts'
 import type { StepPrice } from '../../core/services.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { RequestContext, Step, Target } from '../../core/types/context.ts'
@@ -30,8 +31,13 @@ export function moneyOf(gateway: PluginGateway): Money {
       if (connection === null) return null
       return prices()?.price({ connection, model, operation: ctx.operation, usage }) ?? null
     },
-    connectionOf(ctx, { connectionId, provider, model }) {
-      const tried = ctx.attempts.find(({ candidate }) => candidate.connection.id === connectionId)
+    connectionOf(ctx, { connectionId, provider, model, shared }) {
+      // Shared connections have one account name; of one provider and model they have one price.
+      const tried = ctx.attempts.find(
+        ({ candidate }) =>
+          accountOf(candidate) === connectionId &&
+          (shared === undefined || (candidate.connection.provider === provider && candidate.target.model === model)),
+      )
       return tried?.candidate.connection ?? accounts(ctx, { provider, model, connectionId })[0] ?? null
     },
     ref(ctx, provider, model, ref) {

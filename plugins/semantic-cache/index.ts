@@ -28,7 +28,7 @@ export const semanticCache = definePlugin({
     precisionFloor: share.default(0.9),
     /** Names that are not external models. */
     routes: z.unknown().default(null).meta({ env: 'ROUTES' }),
-    freePool: z.string().nullable().default('gateway/free'),
+    freePool: z.string().nullable().default('gateway/free').meta({ env: 'FREE_POOL_VM' }),
     /** Draws the samples, in [0, 1). */
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
@@ -37,7 +37,6 @@ export const semanticCache = definePlugin({
     'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD),
   },
   variables: {
-    FREE_POOL_VM: { option: 'freePool', about: 'Name of the virtual model of the free pool.' },
     SEMANTIC_CACHE_ENABLED: { setting: 'semantic_cache.enabled', lenient: true, about: 'Switch the semantic cache on.' },
     SEMANTIC_CACHE_TTL_MS: { option: 'ttlMs', lenient: true, about: 'Lifetime of an answer in the semantic cache, ms.' },
     SEMANTIC_CACHE_THRESHOLD: {

@@ -1,6 +1,7 @@
 // Describes one request as spans: the request, each upstream call, each plugin's part. They are created at the end from the timeline.
 import type { Attributes, Span } from '@opentelemetry/api'
 import { providerName } from '../../core/models/gen-ai.ts'
+import { accountOf } from '../../core/records/request-record.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
 import type { HookRun } from '../../core/types/hook-tracer.ts'
@@ -46,7 +47,7 @@ function attemptAttributes({ candidate, status, error, role, action, usage }: At
     ...(step === null && usage === undefined ? {} : usageAttributes(step?.usage ?? (usage as Usage))),
     'http.response.status_code': status,
     'error.type': error === undefined ? undefined : (error.code ?? String(error.status)),
-    'hookgate.connection.id': connection.id,
+    'hookgate.connection.id': accountOf(candidate),
     'hookgate.attempt.role': role,
     'hookgate.attempt.action': action,
     'hookgate.cost_usd': step === null || step.costNano === null ? undefined : step.costNano / 1e9,
@@ -103,10 +104,10 @@ export function requestTrace(sdk: Sdk, ctx: RequestContext): RequestTrace | null
       span.end(ctx.startedAt + outcome.latencyMs)
 
       function fillAttempt(attempt: Attempt): (part: Span) => void {
-        const { connection, target } = attempt.candidate
+        const { target } = attempt.candidate
         const step = outcome.steps.find(
           ({ connectionId, model, startedAt }) =>
-            connectionId === connection.id && model === target.model && startedAt === attempt.startedAt,
+            connectionId === accountOf(attempt.candidate) && model === target.model && startedAt === attempt.startedAt,
         )
         return (part) => {
           part.setAttributes(attemptAttributes(attempt, step ?? null))
@@ -119,7 +120,7 @@ export function requestTrace(sdk: Sdk, ctx: RequestContext): RequestTrace | null
 
 function skippedAttributes({ candidate, skipped }: Attempt): Record<string, string> {
   return {
-    'hookgate.connection.id': candidate.connection.id,
+    'hookgate.connection.id': accountOf(candidate),
     'gen_ai.request.model': candidate.target.model,
     'hookgate.skip.reason': skipped?.reason ?? '',
   }

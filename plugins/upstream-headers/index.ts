@@ -2,6 +2,7 @@
 // default, because they show the account's limits to every caller.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { isForeign } from '../../core/records/request-record.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { HeaderBag } from '../../core/types/ports.ts'
 
@@ -35,7 +36,8 @@ export const upstreamHeaders = definePlugin({
     /** Headers of an earlier attempt do not apply to this one. */
     const pass = (ctx: RequestContext): void => {
       for (const name of passed.get(ctx) ?? []) ctx.responseHeaders.delete(name)
-      const { upstreamHeaders: from } = ctx
+      // The limits of another organization's account are not shown.
+      const from = isForeign(ctx.candidate) ? null : ctx.upstreamHeaders
       const found = from === null ? [] : [...headersOf(from, kinds)].filter(([name]) => !ctx.responseHeaders.has(name))
       for (const [name, value] of found) ctx.responseHeaders.set(name, value)
       passed.set(

@@ -29,6 +29,8 @@ export interface CompiledModel {
   readonly config: VirtualModelConfig
   /** Epoch ms. */
   readonly createdAt: number
+  /** The message of the 400 while it has no target; absent: a general one. */
+  readonly unavailable?: string
 }
 
 /** Returns the id of a provider's id or alias. */

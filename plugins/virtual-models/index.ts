@@ -27,8 +27,9 @@ import { namedRoutesApi } from './routes-api.ts'
 import { simulateRoute } from './simulate-route.ts'
 import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
+import { systemModels } from './system-models.ts'
 
-/** Provides the service `virtualModels`, resolves virtual names and bare model ids, and orders candidates. */
+/** Provides the services `virtualModels` and `systemModels`, resolves virtual names and bare model ids, and orders candidates. */
 export const virtualModels = definePlugin({
   name: 'virtual-models',
   requires: ['connections'],
@@ -74,8 +75,13 @@ export const virtualModels = definePlugin({
     const accounts = () => (takesTurns() ? turns : null)
     const plans = planner({ knowledge, random, monotonic, shared, accounts })
     const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
+    const system = systemModels(clock.now())
+    gateway.provide('systemModels', { offer: system.offer })
     const find: Find = (orgId, name) =>
-      directory.compiled(orgId, name) ?? routes.get(name) ?? (name === AUTO ? auto.compiled(orgId) : null)
+      directory.compiled(orgId, name) ??
+      routes.get(name) ??
+      system.find(orgId, name) ??
+      (name === AUTO ? auto.compiled(orgId) : null)
     const slot = gateway.slot<Route>()
 
     // Runs after the allow-list and before the rate limits.
@@ -143,7 +149,7 @@ export const virtualModels = definePlugin({
     let unlist = (): void => {}
     gateway.hook('ready', () => {
       const list = (orgId: number | null) =>
-        listEntries([...directory.compiledModels(orgId), ...routes.values(), auto.shown(orgId)])
+        listEntries([...directory.compiledModels(orgId), ...routes.values(), ...system.list(orgId), auto.shown(orgId)])
       unlist = catalogue()?.virtual({ list, only }) ?? unlist
     })
     const facts = targetFacts(models, (orgId, name) => directory.compiled(orgId, name), knowledge)

@@ -25,9 +25,10 @@ export function refuseConcrete(ctx: RequestContext, find: Find): void {
 }
 
 /** @throws GatewayError 400 for a virtual model that is disabled or has no available target. */
-export function planOf({ id, name, enabled, ordering, targets }: CompiledModel): Plan {
+export function planOf({ id, name, enabled, ordering, targets, unavailable }: CompiledModel): Plan {
   if (!enabled) throw GatewayError.invalid('model', `The virtual model \`${name}\` is disabled.`)
   if (targets.length === 0) {
+    if (unavailable !== undefined) throw GatewayError.invalid('model', unavailable)
     throw id === AUTO
       ? GatewayError.invalid('model', '`auto` has no eligible model: add a connection whose models are known.')
       : GatewayError.invalid('model', `The virtual model \`${name}\` has no enabled target.`)

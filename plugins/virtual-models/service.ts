@@ -1,7 +1,7 @@
 // Types of the services `virtualModels` and `routePreview`.
 
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { Candidate, Plan } from '../../core/types/context.ts'
+import type { Candidate, Plan, Target } from '../../core/types/context.ts'
 
 export const STRATEGIES = [
   'failover',
@@ -71,6 +71,27 @@ export interface VirtualModelService {
   named(orgId: number | null, name: string): VirtualModel | null
 }
 
+/** A virtual model that a plugin provides. */
+export interface SystemModel {
+  readonly name: string
+  readonly strategy: Strategy
+  readonly targets: readonly Target[]
+  /** The message of the 400 while there is no target. */
+  readonly unavailable: string
+}
+
+export interface SystemModelSource {
+  readonly name: string
+  /** Called for each request that names it: return the same object until it changes. */
+  model(orgId: number | null): SystemModel
+}
+
+/** Virtual models of plugins. A virtual model of the organization with the same name takes precedence. */
+export interface SystemModelService {
+  /** Lists the model while it has targets. Returns the function that removes it. */
+  offer(source: SystemModelSource): () => void
+}
+
 /** Looks where a request would go, without moving anything. */
 export interface RoutePreviewService {
   /** Returns the account that would be asked first; null: none is available. A weighted draw counts as won by the heaviest target. */
@@ -80,6 +101,7 @@ export interface RoutePreviewService {
 declare module '../../core/types/plugin.ts' {
   interface Services {
     virtualModels: VirtualModelService
+    systemModels: SystemModelService
     routePreview: RoutePreviewService
   }
 }

@@ -123,12 +123,16 @@ export interface Upstream {
 export type DialectsOf = (ctx: RequestContext, request: Frozen<CanonicalRequest>, upstream: Upstream) => readonly Dialect[]
 
 export function upstreamDialects(
-  connections: () => Pick<ConnectionService, 'list'> | undefined,
+  connections: () => Pick<ConnectionService, 'list' | 'shared'> | undefined,
   providerOf: (id: string) => Pick<Provider, 'id' | 'dialectFor' | 'caps'>,
 ): DialectsOf {
   return (ctx, request, { provider, model }) => {
     const found = providerOf(provider)
-    const list = connections()?.list(provider, model, ctx) ?? []
+    const service = connections()
+    const shared = ctx.plan?.targets.filter((one) => one.shared !== undefined && one.provider === provider && one.model === model)
+    const list = shared?.length
+      ? shared.flatMap(({ connectionId }) => service?.shared?.(connectionId ?? '') ?? [])
+      : (service?.list(provider, model, ctx) ?? [])
     return list.map(
       (connection) => connection.wireFormat ?? found.dialectFor(() => request, request.source, capsOf(found, connection, model)),
     )

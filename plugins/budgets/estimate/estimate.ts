@@ -5,6 +5,7 @@ import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
+import type { TokenEstimate } from '../service.ts'
 import { areSeveral, type Call, type CompiledModels, callsOf, type Upstream } from './calls.ts'
 import { estimateOperation } from './operation.ts'
 import { type PromptSize, promptSize } from './prompt-size.ts'
@@ -35,33 +36,74 @@ export function estimator(
     // Most requests without a price are found without reading the request.
     if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
       return { nano: 0, leastNano: 0, explicit: false }
-    const request = ctx.request
-    const prompt = promptSize(request, ctx.bodyBytes)
-    const unknown = unknownPrompt(request)
-    if (unknown !== null && rules.unknownPrompt === 'refuse') throw refused(unknown)
-    const offered = toolsOf(request)
-    const isOwn = (target: Upstream) => rules.dialectsOf(ctx, request, target).every((dialect) => dialect === request.source)
-    const capped = offered.length > 0 && !areSeveral(ctx) && targets.every(isOwn)
-    const use = serverUse(offered, request, rules.serverTools, capped)
-    const asked = { prompt, request, unknown: unknown !== null, use }
-    const said = largestBound(request)
-    const isRaised = (target: Upstream) =>
-      request.source !== 'responses' && rules.dialectsOf(ctx, request, target).includes('responses')
-    const outputOf = (provider: string, model: string, cap: number | null): number => {
-      const output = outputTokens(request, said, factsOf(provider, model)?.maxOutputTokens, cap)
-      return output < LEAST_OF_RESPONSES && isRaised({ provider, model }) ? LEAST_OF_RESPONSES : output
-    }
-    const { calls, all } = callsOf(ctx, prompt.tokens, outputOf, compiledModels)
+    const { calls, all, asked, explicit } = askedOf(ctx, factsOf, compiledModels, rules)
     const total = (of: readonly Call[]): number => {
       const costs = of.map((call) => costOf(call, asked, factsOf))
       return bounded(all ? costs.reduce((sum, cost) => sum + cost, 0n) : highest(costs))
     }
     const nano = total(calls)
-    if (said !== undefined) return { nano, leastNano: nano, explicit: true }
-    const isPlain = unknown === null && use.uses === 0
+    if (explicit) return { nano, leastNano: nano, explicit }
+    const isPlain = !asked.unknown && asked.use.uses === 0
     const leastNano = isPlain ? 0 : total(calls.map((call) => ({ ...call, output: 0 })))
-    return { nano, leastNano, explicit: false }
+    return { nano, leastNano, explicit }
   }
+}
+
+/** Returns an upper limit of the tokens that the request can use: prompts and answers of all its calls. */
+export function tokenEstimator(
+  factsOf: FactsOf,
+  compiledModels: CompiledModels,
+  rules: EstimateRules,
+): (ctx: RequestContext) => TokenEstimate {
+  return (ctx) => {
+    if (!isConversation(ctx)) {
+      const tokens = Math.ceil(ctx.bodyBytes / 2) + DEFAULT_OUTPUT
+      return { tokens, promptTokens: tokens, explicit: true }
+    }
+    const { calls, all, asked, explicit } = askedOf(ctx, factsOf, compiledModels, rules)
+    const prompts = calls.map((call) =>
+      inputTokens(call, asked, factsOf(call.provider, call.model)?.contextWindow ?? DEFAULT_WINDOW),
+    )
+    const totals = calls.map(({ output }, index) => (prompts[index] as number) + output)
+    const total = (of: readonly number[]) => whole(all ? of.reduce((sum, one) => sum + one, 0) : Math.max(0, ...of))
+    return { tokens: total(totals), promptTokens: total(prompts), explicit }
+  }
+}
+
+/** The calls that a conversation can cause, and their limits. */
+interface AskedCalls {
+  readonly calls: readonly Call[]
+  readonly all: boolean
+  readonly asked: Required<Asked>
+  /** True when the caller limited the answer. */
+  readonly explicit: boolean
+}
+
+/** @throws GatewayError 400 for a prompt of unknown size, where the rules refuse it. */
+function askedOf(
+  ctx: RequestContext<'chat' | 'count_tokens'>,
+  factsOf: FactsOf,
+  compiledModels: CompiledModels,
+  rules: EstimateRules,
+): AskedCalls {
+  const targets = ctx.plan?.targets ?? []
+  const request = ctx.request
+  const prompt = promptSize(request, ctx.bodyBytes)
+  const unknown = unknownPrompt(request)
+  if (unknown !== null && rules.unknownPrompt === 'refuse') throw refused(unknown)
+  const offered = toolsOf(request)
+  const isOwn = (target: Upstream) => rules.dialectsOf(ctx, request, target).every((dialect) => dialect === request.source)
+  const capped = offered.length > 0 && !areSeveral(ctx) && targets.every(isOwn)
+  const use = serverUse(offered, request, rules.serverTools, capped)
+  const asked = { prompt, request, unknown: unknown !== null, use }
+  const said = largestBound(request)
+  const isRaised = (target: Upstream) =>
+    request.source !== 'responses' && rules.dialectsOf(ctx, request, target).includes('responses')
+  const outputOf = (provider: string, model: string, cap: number | null): number => {
+    const output = outputTokens(request, said, factsOf(provider, model)?.maxOutputTokens, cap)
+    return output < LEAST_OF_RESPONSES && isRaised({ provider, model }) ? LEAST_OF_RESPONSES : output
+  }
+  return { ...callsOf(ctx, prompt.tokens, outputOf, compiledModels), asked, explicit: said !== undefined }
 }
 
 function refused(member: string): GatewayError {

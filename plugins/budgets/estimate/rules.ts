@@ -18,6 +18,6 @@ export interface EstimateRules {
   readonly serverTools: ToolShares
   readonly dialectsOf: DialectsOf
   readonly operations: Services['operations']
-  connections(): Pick<Services['connections'], 'list'> | undefined
+  connections(): Pick<Services['connections'], 'list' | 'shared'> | undefined
   prices(): Services['prices'] | undefined
 }

@@ -1,5 +1,5 @@
 // Queues request.failed, request.rate_limited and request.budget_rejected in the transaction that settles the request.
-import { answererOf, spentNano, usedTokens } from '../../../core/records/request-record.ts'
+import { accountOf, answererOf, isShared, spentNano, usedTokens } from '../../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { EventMap, PluginGateway } from '../../../core/types/plugin.ts'
@@ -55,14 +55,19 @@ export function requestRecord(ctx: RequestContext, outcome: Outcome, now: number
     api_key_label: ctx.principal.label ?? '',
     api_key_id: ctx.principal.keyId,
     provider,
-    account_id: (answered === null ? (passed?.connection.id ?? target?.connectionId) : answered.connectionId) ?? '',
+    account_id:
+      (answered === null
+        ? passed === undefined
+          ? (target?.shared?.account ?? target?.connectionId)
+          : accountOf(passed)
+        : answered.connectionId) ?? '',
     model: answered?.model ?? target?.model ?? ctx.requestedModel,
     virtual_model: ctx.virtualModel ?? '',
     status: outcome.status,
     latency_ms: Math.round(outcome.latencyMs),
     tokens: tokensOf(outcome),
     cost: { cost_usd: usd(costNano), charge_usd: usd(chargeNano) },
-    free_pool: false,
+    free_pool: isShared(ctx, outcome),
     dedup_key: `${provider}:${outcome.status}`,
   }
 }

@@ -155,7 +155,7 @@ class Progress implements Command {
   check = (model: Readonly<Model>) => model.requests.length > 0
   async run(model: Model, real: Real): Promise<void> {
     const request = model.requests[this.which % model.requests.length] as Request
-    await real.db.atomic([checkpoint(request.id, progressOf(pricesOf(model), CONNECTION, 'm', 0, this.tokens))])
+    await real.db.atomic([checkpoint(request.id, progressOf(pricesOf(model), CANDIDATE, null, 0, this.tokens))])
     if (request.state === 'open') request.progress = this.tokens * model.price
   }
   toString = () => `progress ${this.which} to ${this.tokens}`
@@ -203,6 +203,8 @@ const CONNECTION = {
   ...{ id: '1', provider: 'p', baseUrl: null, label: '', wireFormat: null, allowedModels: [], priority: 0 },
   ...{ maxInflight: null, proxyUrl: null, headers: {}, defaultModel: null },
 }
+
+const CANDIDATE = { target: { provider: 'p', model: 'm', connectionId: null, weight: 1 }, connection: CONNECTION }
 
 const pricesOf = ({ price }: Model): PriceService => ({
   price: ({ usage }) => ({ costNano: usage.outputTotal * price, chargeNano: usage.outputTotal * price, ref: 'test' }),

@@ -43,6 +43,7 @@ export function entry(n: number, options: EntryOptions = {}): Entry {
     attempts: [],
     properties: null,
     notes: null,
+    freePool: false,
     requestBytes: 10,
     ...more,
     outcome: {
