@@ -39,6 +39,7 @@ import { reasoningReplay } from './reasoning-replay/index.ts'
 import { registry } from './registry/index.ts'
 import { requestLog } from './request-log/index.ts'
 import { resilience } from './resilience/index.ts'
+import { responsesSocket } from './responses-socket/index.ts'
 import { savings } from './savings/index.ts'
 import { semanticCache } from './semantic-cache/index.ts'
 import { settings } from './settings/index.ts'
@@ -135,6 +136,7 @@ export interface PresetOptions {
   compaction?: false
   completions?: false
   batches?: Parameters<typeof batches>[0] | false
+  responsesSocket?: false
   voices?: false
   heartbeat?: false
   answerModel?: false
@@ -202,6 +204,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.compaction !== false && compaction(),
     options.completions !== false && completions(),
     options.batches !== false && batches(options.batches),
+    options.responsesSocket !== false && responsesSocket(),
     options.voices !== false && voices(),
     options.heartbeat !== false && heartbeat(),
     options.answerModel !== false && answerModel(),
@@ -262,6 +265,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   compaction: true,
   completions: true,
   batches: true,
+  responsesSocket: true,
   voices: true,
   heartbeat: true,
   answerModel: true,

@@ -8,3 +8,5 @@ export { type LoadedGateway, type LoadOptions, loadGateway } from './load-gatewa
 export { loadPlugin } from './load-plugin.ts'
 export { type NodeHandlerOptions, type NodeListener, toNodeHandler } from './node-handler.ts'
 export { type RunningServer, type ServeOptions, serve } from './serve.ts'
+export { type NodeUpgrade, toNodeUpgrade, type UpgradeOptions } from './upgrade.ts'
+export { WebSocketRequest } from './websocket-request.ts'

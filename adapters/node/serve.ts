@@ -10,6 +10,8 @@ import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, nodeListener, refuse } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
 import { type PressureLimits, watchPressure } from './pressure.ts'
+import { type NodeUpgrade, toNodeUpgrade } from './upgrade.ts'
+import { WebSocketRequest } from './websocket-request.ts'
 
 export interface ServeOptions {
   host: string
@@ -76,7 +78,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const peer = (req: IncomingMessage) => peerOf(req, rules)
   const clock = options.clock ?? systemClock
   const pending = boundedPending(gateway, clock)
-  const server = createServer(LIMITS, counted(pending, nodeListener(gateway, { peer })))
+  const server = createServer({ ...LIMITS, IncomingMessage: WebSocketRequest }, counted(pending, nodeListener(gateway, { peer })))
   // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
   // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
@@ -84,6 +86,11 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.on('connection', pending.opened)
   // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
+  const upgrade = toNodeUpgrade(gateway, { peer, clock })
+  server.on('upgrade', (req, socket, head) => {
+    pending.brings(req)
+    upgrade(req, socket, head)
+  })
   server.on('clientError', clientErrorHandler(clock))
   await listen(server, options)
   const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
@@ -96,7 +103,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`,
     server,
     close() {
-      closing ??= shutDown(gateway, server, options)
+      closing ??= shutDown(gateway, server, upgrade, options)
       return closing
     },
   }
@@ -134,7 +141,7 @@ function counted(pending: PendingConnections, listener: NodeListener): NodeListe
   }
 }
 
-async function shutDown(gateway: HostedGateway, server: Server, options: ServeOptions): Promise<void> {
+async function shutDown(gateway: HostedGateway, server: Server, upgrade: NodeUpgrade, options: ServeOptions): Promise<void> {
   const { drainMs = DRAIN_MS, lameDuckMs = 0 } = options
   // From now on readiness is 503.
   const until = performance.now() + lameDuckMs + drainMs
@@ -143,6 +150,7 @@ async function shutDown(gateway: HostedGateway, server: Server, options: ServeOp
   server.prependListener('request', (_req, res) => {
     res.shouldKeepAlive = false
   })
+  upgrade.drain()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Idle keep-alive connections end now, busy ones after their answer.
   server.closeIdleConnections()
@@ -150,6 +158,7 @@ async function shutDown(gateway: HostedGateway, server: Server, options: ServeOp
   // Drain requests that arrived meanwhile on open connections.
   await gateway.drain(Math.max(0, until - performance.now()))
   server.closeIdleConnections()
+  upgrade.close()
   await gateway.close()
   server.closeAllConnections()
   await closed

@@ -38,6 +38,7 @@ export type Operation =
   | 'search'
   | 'web_fetch'
   | 'batches'
+  | 'responses'
   | 'models'
 
 /** Fields that the canonical form does not know, by the dialect they came from. An encoder emits only those of its own dialect. */

@@ -83,6 +83,8 @@ export interface DataRoute<O extends Operation = Operation> {
   scope: KeyScope
   /** True: the route needs a valid client key even where anonymous calls are allowed. */
   keyRequired?: boolean
+  /** False: OpenAPI leaves the route out, because it cannot describe it. */
+  documented?: false
   /** For OpenAPI. */
   summary?: string
   body?: ZodType

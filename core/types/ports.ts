@@ -68,6 +68,8 @@ export interface Ingress {
   readonly host?: HostContext
   /** Set for a call that a plugin makes for a client key, such as an item of a batch. */
   readonly actsFor?: ActsFor
+  /** True: the host turns the exchange into a WebSocket after an answer with status 101. */
+  readonly upgradable?: boolean
   /** The host's refusal of the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null
   /** Reads the whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */

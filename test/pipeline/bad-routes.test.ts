@@ -65,8 +65,8 @@ describe('routes and methods', () => {
     }
   })
 
-  it('a WebSocket upgrade of /v1/responses is 426', async () => {
-    for (const path of ['/v1/responses', '/v1/responses?model=x']) {
+  it('a WebSocket upgrade of a route without sockets is 426', async () => {
+    for (const path of ['/v1/messages', '/v1/messages?model=x']) {
       const req = request({
         port,
         host: '127.0.0.1',
@@ -81,7 +81,7 @@ describe('routes and methods', () => {
       req.end()
       const [res] = (await once(req, 'response')) as [IncomingMessage]
       const answer = Buffer.concat(await res.toArray()).toString()
-      expect([res.statusCode, envelopeOf('responses', answer).code]).toEqual([426, 'websocket_not_supported'])
+      expect([res.statusCode, envelopeOf('messages', answer).code]).toEqual([426, 'websocket_not_supported'])
     }
   })
 })

@@ -15,6 +15,7 @@ export function dataOperations(entries: RouteTable['entries'], requireApiKey: bo
   return entries.flatMap((entry) => {
     const keys: JsonSchema[] = KEYS.map((name) => ({ [name]: [] }))
     const security = requireApiKey || entry.keyRequired ? keys : [...keys, {}]
+    if (entry.dataRoute?.documented === false) return []
     if (entry.dialectRoute === null) return [ofPlugin(entry, security, shared)]
     return (entry.dialectRoute.docs ?? []).map((doc) => ofDialect(entry, doc, security, shared))
   })

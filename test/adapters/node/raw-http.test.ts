@@ -106,9 +106,9 @@ describe('request targets (H6)', () => {
     expect(await rawHttp(port, `${lines.join('\r\n')}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 [\s\S]*is sent twice/)
   })
 
-  it('a WebSocket upgrade is 426, so that clients fall back to POST', async () => {
+  it('a WebSocket upgrade of a route without sockets is 426, so that clients fall back to POST', async () => {
     const upgrade =
-      'GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+      'GET /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
     // The connection stays open.
     const socket = await openSocket(port)
     const answer = collect(socket)

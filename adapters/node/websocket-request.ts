@@ -1,0 +1,18 @@
+// A request of node:http that only a WebSocket upgrades. Node takes every request with an `Upgrade` header from the server as soon as
+// there is an `upgrade` listener, and some clients offer HTTP/2 with each ordinary request.
+import { IncomingMessage } from 'node:http'
+
+const ASKED = Symbol('upgrade')
+
+export class WebSocketRequest extends IncomingMessage {
+  declare [ASKED]: boolean | null
+
+  /** Node sets it to true for a request with an `Upgrade` header, and reads it to decide. */
+  get upgrade(): boolean | null {
+    return this[ASKED] === true ? this.headers.upgrade?.toLowerCase() === 'websocket' : this[ASKED]
+  }
+
+  set upgrade(value: boolean | null) {
+    this[ASKED] = value
+  }
+}
