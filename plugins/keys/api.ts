@@ -53,6 +53,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     method: 'GET',
     path: '/api/keys',
     summary: 'Client keys, without their secrets.',
+    role: 'member',
     response: z.strictObject({ data: z.array(keyRecord) }),
     handler: ({ orgId }) => ({ data: rows(orgId).map(recordOf) }),
   })
@@ -61,16 +62,19 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     method: 'POST',
     path: '/api/keys',
     summary: 'Creates a client key; the secret is in this answer only.',
+    role: 'manage',
     status: 201,
     body: createBody,
     response: createdKey,
     audit: 'key.create',
-    async handler({ body, orgId }) {
+    async handler({ body, orgId, operator }) {
       refuseExclusive('keys', configuration.exclusive)
       const fields = fieldsOf(body, { ...NO_FIELDS, label: 'key' })
       fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
       const key = newSecret()
-      const row = await view.write((db) => insertKey(db, orgId, { ...fields, ...stored(key) }, now()))
+      const row = await view.write((db) =>
+        insertKey(db, orgId, { ...fields, ...stored(key), created_by: operator.userId ?? null }, now()),
+      )
       await created(row)
       return { ...recordOf(row), key }
     },
@@ -80,6 +84,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     method: 'PATCH',
     path: '/api/keys/:id',
     summary: 'Changes a client key; members that are left out stay, null clears.',
+    role: 'manage',
     params: idParams,
     body: createBody,
     response: keyRecord,
@@ -99,6 +104,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     method: 'DELETE',
     path: '/api/keys/:id',
     summary: 'Revokes a client key at once.',
+    role: 'manage',
     params: idParams,
     response: deleted,
     audit: 'key.delete',
@@ -116,6 +122,7 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     method: 'POST',
     path: '/api/keys/:id/rotate',
     summary: 'Gives a client key a new secret, shown once; the old one ends at once.',
+    role: 'manage',
     params: idParams,
     response: createdKey,
     audit: 'key.rotate',

@@ -62,6 +62,7 @@ export function tokenRoutes(
     method: 'POST',
     path: '/api/tokens',
     summary: 'Creates a management token; it is in this answer only.',
+    role: 'manage',
     status: 201,
     body: createBody,
     response: tokenRecord.extend({ token: z.string().describe('Shown this once.') }),
@@ -75,6 +76,7 @@ export function tokenRoutes(
         scope: body.scope,
         role: operator.role,
         created_by: operator.actor,
+        user_id: operator.userId ?? null,
         created_at: clock.now(),
         expires_at: boundedExpiry(body.expires_at, operator.actor),
       }
@@ -86,6 +88,7 @@ export function tokenRoutes(
     method: 'DELETE',
     path: '/api/tokens/:id',
     summary: 'Revokes a management token at once.',
+    role: 'manage',
     params: idParams,
     response: deleted,
     audit: 'token.delete',
