@@ -76,6 +76,7 @@ export const resilience = definePlugin({
       name: 'state of accounts',
       clock,
       log: gateway.log,
+      detached: gateway.detached,
       async write(states) {
         for (const state of states) {
           unwritten.delete(state)
