@@ -52,7 +52,7 @@ export function longLived(ports: Ports, multiTenant: boolean): LongLived {
   const wall = multiTenant ? db?.wall : undefined
   const detached: TenantWall['detached'] = wall === undefined ? (fn) => fn : (fn) => wall.detached(fn)
   const given = ports.clock ?? systemClock
-  const clock = wall === undefined ? given : detachedClock(given, wall)
+  const clock = wall === undefined ? given : detachedClock(given, detached)
   const log = ports.log ?? jsonLog(clock)
   const views = db && new ViewHub(db, clock, log, { detached })
   const commits = db && new GroupCommit(db, clock, log, ports.spool, detached)

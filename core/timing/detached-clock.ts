@@ -2,7 +2,7 @@
 import type { TenantWall } from '../types/db.ts'
 import type { Clock } from '../types/ports.ts'
 
-export function detachedClock(clock: Clock, { detached }: Pick<TenantWall, 'detached'>): Clock {
+export function detachedClock(clock: Clock, detached: TenantWall['detached']): Clock {
   return {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),

@@ -93,7 +93,7 @@ export const resilience = definePlugin({
       announce: {
         ...announce,
         cooldownStarted(connection, ms, source) {
-          metrics.cooldown(connection.provider, source)
+          metrics.cooldown(connection, source)
           announce.cooldownStarted(connection, ms, source)
         },
       },
