@@ -7,8 +7,8 @@ import type { Database } from '../../core/types/db.ts'
 import { type Reader, readerOf } from '../support/openapi.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { type Unscoped, unscopedDatabase } from './wall/unscoped-database.ts'
-import { callWith, expectAlike, idRoutes, idsAt, REFERENCES, readings, unknownLike } from './wall/walk.ts'
-import { type Org, operator, type Role, type World, world } from './wall/world.ts'
+import { callWith, expectAlike, idRoutes, idsAt, marksOf, REFERENCES, readings, unknownLike } from './wall/walk.ts'
+import { operator, type Role, type World, world } from './wall/world.ts'
 
 const noPostgres = await whyNoPostgres()
 const ROLES: readonly Role[] = ['member', 'manage', 'owner']
@@ -27,8 +27,8 @@ function asGateway({ t }: World, request: Request): Response | Promise<Response>
   return t.gateway.control.fetch(request, { address: null, local: true, secure: false, operator: operator(null, 'system') })
 }
 
-function leaks(found: readonly { name: string; text: string }[], other: Org): string[] {
-  return found.filter(({ text }) => text.includes(other.canary)).map(({ name }) => name)
+function leaks(found: readonly { name: string; text: string }[], marks: readonly string[]): string[] {
+  return found.filter(({ text }) => marks.some((mark) => text.includes(mark))).map(({ name }) => name)
 }
 
 describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
@@ -55,7 +55,50 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
         for (const org of w.orgs) expect((await idsAt(org, list)).length, `${operation.name} of ${org.canary}`).toBeGreaterThan(0)
       expect(routes.length).toBeGreaterThan(25)
       // Each with its reason. A new route with another parameter has to be looked at.
-      expect(others.map((one) => one.split(':')[0])).toMatchInlineSnapshot()
+      expect(others.map((one) => one.split(':')[0])).toMatchInlineSnapshot(`
+        [
+          "POST /v1beta/models/{model}",
+          "POST /v1beta/models/{model}",
+          "POST /v1beta/models/{model}",
+          "POST /v1/models/{model}",
+          "POST /v1/models/{model}",
+          "POST /v1/models/{model}",
+          "POST /v1beta/{model}",
+          "POST /v1beta/{model}",
+          "POST /v1beta/{model}",
+          "POST /v1beta/models/{model}",
+          "POST /v1beta/models/{model}",
+          "POST /v1/models/{model}",
+          "POST /v1/models/{model}",
+          "POST /v1beta/{model}",
+          "POST /v1beta/{model}",
+          "GET /v1/models/{id}",
+          "GET /v1beta/models/{id}",
+          "GET /api/pricing/runs/{id}",
+          "POST /api/pricing/drift/{id}/review",
+          "PUT /api/policy/{provider_id}",
+        ]
+      `)
+    })
+
+    // Before the walk: an organization's own log names the ids that it tried.
+    it('shows in lists, exports, facets and totals nothing of another organization', async () => {
+      for (const [mine, theirs] of BOTH) {
+        const found = await readings(w, reader, w.orgs[mine])
+        expect(leaks(found, await marksOf(reader, w.orgs[theirs]))).toEqual([])
+        // Otherwise an empty answer would prove nothing.
+        const own = leaks(found, await marksOf(reader, w.orgs[mine]))
+        for (const path of [
+          '/api/keys',
+          '/api/providers',
+          '/api/logs',
+          '/api/usage',
+          '/api/audit',
+          '/api/webhooks/deliveries',
+          '/v1/batches',
+        ])
+          expect(own.join('\n')).toContain(`GET ${path} as`)
+      }
     })
 
     it('answers the id of another organization as an unknown one, in every role', async () => {
@@ -92,25 +135,6 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
         expect(key).toMatchObject({ label: `${org.canary} key` })
         const [batch] = JSON.parse((await org.call('GET', '/v1/batches')).text).data
         expect(batch.status).not.toBe('cancelled')
-      }
-    })
-
-    it('shows in lists, exports, facets and totals nothing of another organization', async () => {
-      for (const [mine, theirs] of BOTH) {
-        const found = await readings(w, reader, w.orgs[mine])
-        expect(leaks(found, w.orgs[theirs])).toEqual([])
-        // Otherwise an empty answer would prove nothing.
-        const own = leaks(found, w.orgs[mine])
-        for (const path of [
-          '/api/keys',
-          '/api/providers',
-          '/api/logs',
-          '/api/usage',
-          '/api/audit',
-          '/api/webhooks/deliveries',
-          '/v1/batches',
-        ])
-          expect(own.join('\n')).toContain(`GET ${path} as`)
       }
     })
 
@@ -187,9 +211,41 @@ describe.skipIf(noPostgres !== null)(
     it('would show other organizations: the test means something', async () => {
       const { w, reader, close, db } = await opened(false)
       try {
-        const shown = leaks(await readings(w, reader, w.orgs[0]), w.orgs[1])
+        const shown = leaks(await readings(w, reader, w.orgs[0]), [w.orgs[1].canary])
         expect(db.opened).toBeGreaterThan(20)
         expect(shown.length).toBeGreaterThan(5)
+      } finally {
+        await close()
+      }
+    })
+
+    it('protect every table but those that have no rows of one organization', async () => {
+      const { close, real } = await opened(true)
+      try {
+        const open = await real.all<{ relname: string }>(
+          sql`SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND NOT relrowsecurity`,
+        )
+        // A new table without a column `org_id` needs `belonging` in its migration, or a reason to be here: docs/tenancy.md.
+        expect(open.map(({ relname }) => relname).sort()).toMatchInlineSnapshot(`
+          [
+            "audit_state",
+            "budgets_zone",
+            "gateway_migrations",
+            "gateway_versions",
+            "helicone_request_ids",
+            "ledger_accounts",
+            "ledger_instances",
+            "policy",
+            "pricing_card",
+            "pricing_drift",
+            "pricing_runs",
+            "pricing_sources",
+            "request_log_totals",
+            "sign_in_ended",
+            "vault_keys",
+            "webhooks_dedup",
+          ]
+        `)
       } finally {
         await close()
       }
@@ -202,8 +258,8 @@ describe.skipIf(noPostgres !== null)(
         for (const [mine, theirs] of BOTH) {
           const [caller, owner] = [w.orgs[mine], w.orgs[theirs]]
           const found = await readings(w, reader, caller)
-          expect(leaks(found, owner)).toEqual([])
-          expect(leaks(found, caller).length).toBeGreaterThan(8)
+          expect(leaks(found, await marksOf(reader, owner))).toEqual([])
+          expect(leaks(found, await marksOf(reader, caller)).length).toBeGreaterThan(8)
           for (const route of idRoutes(reader).routes) {
             const foreign = (await idsAt(owner, route.list))[0] as string
             const unknown = unknownLike(foreign)
@@ -219,7 +275,7 @@ describe.skipIf(noPostgres !== null)(
         const kept = await real.all<{ org_id: number }>(
           sql`SELECT org_id FROM keys WHERE revoked_at IS NULL AND org_id > 0 ORDER BY org_id`,
         )
-        expect(kept.map(({ org_id }) => org_id)).toEqual([11, 12])
+        expect(kept.map(({ org_id }) => org_id)).toEqual([11, 11, 12, 12])
       } finally {
         await close()
       }

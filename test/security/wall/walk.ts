@@ -105,10 +105,10 @@ export const REFERENCES: readonly Reference[] = [
     name: 'POST /api/playground/run as_key',
     list: '/api/keys',
     status: 404,
-    call: (caller, owner, id) =>
+    call: (caller, _owner, id) =>
       manage(caller)('POST', '/api/playground/run', {
         dialect: 'chat',
-        body: { model: `${owner.canary}/served`, messages: [{ role: 'user', content: 'hi' }] },
+        body: { model: `${caller.canary}/served`, messages: [{ role: 'user', content: 'hi' }] },
         as_key: Number(id),
       }),
   },
@@ -200,3 +200,11 @@ export async function readings({ t }: World, { operations }: Reader, org: Org): 
 }
 
 const NEEDED: Readonly<Record<string, string>> = { model: 'openai/gpt-4o' }
+
+/** By which an answer shows that it has something of this organization: its canary, and ids that nothing else has. */
+export async function marksOf(reader: Reader, org: Org): Promise<string[]> {
+  const lists = new Set(idRoutes(reader).routes.map(({ list }) => list))
+  const ids: string[] = []
+  for (const list of lists) ids.push(...(await idsAt(org, list)))
+  return [org.canary, ...ids.filter((id) => !/^\d+$/.test(id))]
+}

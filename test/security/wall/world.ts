@@ -168,12 +168,11 @@ async function filled(t: TestGateway, id: number, canary: string): Promise<Org> 
     user: `${canary}-user`,
     ...more,
   })
-  t.upstream.push(text(`answer to ${canary}`), text(`answer to ${canary}`), fail(400), fail(500))
+  t.upstream.push(text(`answer to ${canary}`), text(`answer to ${canary}`), fail(400))
   for (const [body, status] of [
     [ask(`${canary}/served`), 200],
     [ask(`${canary}-model`), 200],
     [ask(`${canary}/served`), 400],
-    [ask(`${canary}/served`), 502],
   ] as const) {
     const answer = await org.call('POST', '/v1/chat/completions', body, headers)
     if (answer.status !== status) throw new Error(`chat of ${canary}: ${answer.status} ${answer.text}`)
@@ -187,6 +186,9 @@ async function filled(t: TestGateway, id: number, canary: string): Promise<Org> 
   if (batch.status >= 300) throw new Error(`batch of ${canary}: ${batch.status} ${batch.text}`)
   const { id: batchId } = JSON.parse(batch.text) as { id: string }
   await until(async () => (await org.call('GET', `/v1/batches/${batchId}`)).text.includes('"batched for'))
-  await until(async () => (await org.as('owner')('GET', '/api/logs')).text.split('"request_id"').length > 4)
+  t.upstream.push(fail(500))
+  const failed = await org.call('POST', '/v1/chat/completions', ask(`${canary}/served`), headers)
+  if (failed.status !== 500) throw new Error(`chat of ${canary}: ${failed.status} ${failed.text}`)
+  await until(async () => (await org.as('owner')('GET', '/api/logs')).text.split('"request_id"').length > 5)
   return org
 }
