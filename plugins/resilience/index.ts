@@ -145,7 +145,7 @@ export const resilience = definePlugin({
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,
           deadlineMs: config.requestDeadlineMs ?? 0,
         }),
-        outage: outage.failed,
+        outage: (connection) => outage.failed(connection.provider, orgOf(connection.id)),
       }),
       // Retries inside count as one call of the account.
       { order: 'pre' },

@@ -1,5 +1,5 @@
-// Builds the wall between organizations: role, grants and policies. What stands already is not touched, because changing a table's
-// policies waits for its readers.
+// Builds the wall between organizations: role, grants and policies. It leaves complete tables alone, because changing a table's policies
+// waits for its readers.
 import { sql } from '../../../core/db/sql.ts'
 import type { WallState, WallTables } from '../../../core/types/db.ts'
 import type { Session } from '../session.ts'
