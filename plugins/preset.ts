@@ -26,6 +26,7 @@ import { keys } from './keys/index.ts'
 import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
 import { metrics } from './metrics/index.ts'
+import { organizations } from './organizations/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
 import { playground } from './playground/index.ts'
 import { pluginList } from './plugin-list/index.ts'
@@ -70,6 +71,10 @@ export type {} from './guardrails/service.ts'
 export type {} from './keys/resource.ts'
 export type {} from './keys/service.ts'
 export type {} from './ledger/service.ts'
+export type {} from './mail/service.ts'
+export type {} from './organizations/deletion.ts'
+export type {} from './organizations/resource.ts'
+export type {} from './organizations/service.ts'
 export type {} from './policy/service.ts'
 export type {} from './pricing/service.ts'
 export type {} from './quota/service.ts'
@@ -78,6 +83,7 @@ export type {} from './resilience/events.ts'
 export type {} from './resilience/service.ts'
 export type {} from './savings/service.ts'
 export type {} from './sign-in/service.ts'
+export type {} from './transfer/service.ts'
 export type {} from './virtual-models/resource.ts'
 export type {} from './virtual-models/service.ts'
 export type {} from './webhooks/resource.ts'
@@ -87,6 +93,7 @@ export interface PresetOptions {
   /** False leaves a plugin out; an object holds its options. */
   signIn?: Parameters<typeof signIn>[0]
   keys?: Parameters<typeof keys>[0]
+  organizations?: Parameters<typeof organizations>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   guardrails?: false
   wasmFilters?: Parameters<typeof wasmFilters>[0] | false
@@ -149,6 +156,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     audit(),
     signIn(options.signIn),
     keys(options.keys),
+    organizations(options.organizations),
     options.rateLimits !== false && rateLimits(options.rateLimits),
     options.guardrails !== false && guardrails(),
     options.wasmFilters !== false && wasmFilters(options.wasmFilters),
@@ -209,6 +217,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
 const OPTIONS: Record<keyof PresetOptions, boolean> = {
   signIn: false,
   keys: false,
+  organizations: false,
   rateLimits: true,
   guardrails: true,
   wasmFilters: true,

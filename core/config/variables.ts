@@ -146,7 +146,6 @@ export const VARIABLES: readonly Variable[] = [
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('ADMIN_EMAILS', 'list', [], 'E-mail addresses that become system administrators on sign-up.'),
   v('IDP_ALLOWED_DOMAINS', 'list', [], 'E-mail domains that may sign in.'),
   v('IDP_ISSUER', 'url', null, 'Identity-provider issuer override.'),
   v('EMAIL_API_KEY', 'secret', null, 'Transactional e-mail; without it e-mails are logged.'),
