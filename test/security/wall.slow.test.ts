@@ -275,7 +275,7 @@ describe.skipIf(noPostgres !== null)(
         const kept = await real.all<{ org_id: number }>(
           sql`SELECT org_id FROM keys WHERE revoked_at IS NULL AND org_id > 0 ORDER BY org_id`,
         )
-        expect(kept.map(({ org_id }) => org_id)).toEqual([11, 11, 12, 12])
+        expect(kept.map(({ org_id }) => org_id)).toEqual(w.orgs.flatMap(({ id }) => [id, id]))
       } finally {
         await close()
       }

@@ -41,8 +41,9 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-export function operator(orgId: number | null, role: Role | 'system'): Operator {
-  return { actor: `${role} of ${orgId}`, orgId, role, readOnly: false, auth: 'host' }
+export function operator(orgId: number | null, role: Role | 'system', userId?: number): Operator {
+  const actor = userId === undefined ? `${role} of ${orgId}` : `user:${userId}`
+  return { actor, orgId, role, readOnly: false, auth: 'host', ...(userId === undefined ? {} : { userId }) }
 }
 
 /** @param url of a database; null: SQLite in a folder of its own. */
@@ -66,7 +67,7 @@ export async function world(url: string | null, options: TestGatewayOptions = {}
       },
     },
   })
-  const orgs = [await filled(t, 11, 'canaryalpha'), await filled(t, 12, 'canarybravo')] as const
+  const orgs = [await filled(t, 'canaryalpha'), await filled(t, 'canarybravo')] as const
   await t.gateway.committed()
   for (const { canary } of orgs) await until(async () => posted.filter(({ url }) => url.includes(canary)).length > 3)
   return {
@@ -80,7 +81,7 @@ export async function world(url: string | null, options: TestGatewayOptions = {}
   }
 }
 
-function orgOf(t: TestGateway, id: number, canary: string, key: Org['key']): Org {
+function orgOf(t: TestGateway, { org, user }: Founded, canary: string, key: Org['key']): Org {
   const fetched = async (path: string, init: RequestInit, peer: object): Promise<Answer> => {
     const request = new Request(`http://gateway.test${path}`, init)
     const from = { address: '203.0.113.7', local: false, secure: true, ...peer }
@@ -93,17 +94,32 @@ function orgOf(t: TestGateway, id: number, canary: string, key: Org['key']): Org
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   return {
-    id,
+    id: org,
     canary,
     key,
-    as: (role) => (method, path, body) => fetched(path, init(method, body), { operator: operator(id, role) }),
+    as: (role) => (method, path, body) => fetched(path, init(method, body), { operator: operator(org, role, user) }),
     call: (method, path, body, headers) =>
       fetched(path, init(method, body, { authorization: `Bearer ${key.key}`, ...headers }), {}),
   }
 }
 
-async function filled(t: TestGateway, id: number, canary: string): Promise<Org> {
-  const bare = orgOf(t, id, canary, { id: 0, key: '' })
+interface Founded {
+  readonly org: number
+  readonly user: number
+}
+
+async function founded(t: TestGateway, canary: string): Promise<Founded> {
+  const body = { email: `${canary}@example.com`, password: `password of ${canary}`, name: canary, org_name: `${canary} inc` }
+  const answer = await t.post('/api/auth/signup', body)
+  const said = await answer.text()
+  if (answer.status !== 201) throw new Error(`sign-up of ${canary}: ${answer.status} ${said}`)
+  const { org, user } = JSON.parse(said) as { org: { id: number }; user: { id: number } }
+  return { org: org.id, user: user.id }
+}
+
+async function filled(t: TestGateway, canary: string): Promise<Org> {
+  const who = await founded(t, canary)
+  const bare = orgOf(t, who, canary, { id: 0, key: '' })
   const make = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const answer = await bare.as('owner')(method, path, body)
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
@@ -114,7 +130,7 @@ async function filled(t: TestGateway, id: number, canary: string): Promise<Org> 
     key: string
   }
   const key = await make<Made>('POST', '/api/keys', { label: `${canary} key`, cost_center: `${canary}-center` })
-  const org = orgOf(t, id, canary, key)
+  const org = orgOf(t, who, canary, key)
   await make('POST', '/api/providers', {
     provider: canary,
     label: `${canary} connection`,
@@ -159,6 +175,7 @@ async function filled(t: TestGateway, id: number, canary: string): Promise<Org> 
   await make('POST', '/api/proxy-pools/assign', { proxy_id: pool.id, connection_id: spare.id })
   const second = await make<Made>('POST', '/api/keys', { label: `${canary} second` })
   await make('POST', `/api/keys/${second.id}/rotate`)
+  await make('POST', '/api/orgs/members', { email: `invited@${canary}.example.com` })
   await make('POST', '/api/tokens', { label: `${canary} token`, scope: 'manage' })
 
   const headers = { 'x-gateway-session-id': `${canary}-session`, 'x-gateway-user-id': `${canary}-user` }
