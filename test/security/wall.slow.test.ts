@@ -4,11 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../adapters/stores/open-database.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Database } from '../../core/types/db.ts'
-import { type Reader, readerOf } from '../support/openapi.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { type Unscoped, unscopedDatabase } from './wall/unscoped-database.ts'
-import { callWith, expectAlike, idRoutes, idsAt, marksOf, REFERENCES, readings, unknownLike } from './wall/walk.ts'
-import { operator, type Role, type World, world } from './wall/world.ts'
+import {
+  asGateway,
+  callWith,
+  expectAlike,
+  type IdRoute,
+  idRoutes,
+  idsAt,
+  marksOf,
+  REFERENCES,
+  readings,
+  unknownLike,
+  type Walk,
+  walkOf,
+} from './wall/walk.ts'
+import { type Role, type World, world } from './wall/world.ts'
 
 const noPostgres = await whyNoPostgres()
 const ROLES: readonly Role[] = ['member', 'manage', 'owner']
@@ -22,11 +34,6 @@ const ENGINES = [
   { name: 'PostgreSQL', missing: noPostgres, open: testPostgres },
 ] as const
 
-/** A call of the gateway's own administrator. */
-function asGateway({ t }: World, request: Request): Response | Promise<Response> {
-  return t.gateway.control.fetch(request, { address: null, local: true, secure: false, operator: operator(null, 'system') })
-}
-
 function leaks(found: readonly { name: string; text: string }[], marks: readonly string[]): string[] {
   return found.filter(({ text }) => marks.some((mark) => text.includes(mark))).map(({ name }) => name)
 }
@@ -35,14 +42,12 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
   describe.skipIf(missing !== null)(missing ?? 'each with one of everything', () => {
     let server: TestPostgres | null
     let w: World
-    let reader: Reader
+    let reader: Walk
 
     beforeAll(async () => {
       server = await open()
       w = await world(server?.url ?? null)
-      reader = await readerOf({
-        fetch: async (path, init) => asGateway(w, new Request(`http://gateway.test${path}`, init)),
-      })
+      reader = await walkOf(w)
     })
     afterAll(async () => {
       await w.close()
@@ -75,7 +80,6 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
           "GET /v1/models/{id}",
           "GET /v1beta/models/{id}",
           "GET /api/pricing/runs/{id}",
-          "POST /api/pricing/drift/{id}/review",
           "PUT /api/policy/{provider_id}",
         ]
       `)
@@ -118,6 +122,16 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
       }
     })
 
+    it('closes the routes of the gateway’s administrators to every role, with any id', async () => {
+      const closed = reader.operations.filter(({ name }) => reader.closed.has(name))
+      expect(closed.length).toBeGreaterThan(8)
+      for (const { method, path, name } of closed)
+        for (const role of ROLES) {
+          const answer = await w.orgs[0].as(role)(method, path.replace(/\{\w+\}/g, '1'), method === 'GET' ? undefined : {})
+          expect(answer.status, `${name} as ${role}: ${answer.text}`).toBe(403)
+        }
+    })
+
     it.each(REFERENCES.map((each) => [each.name, each] as const))('answers %s as an unknown one', async (_name, reference) => {
       for (const [mine, theirs] of BOTH) {
         const [caller, owner] = [w.orgs[mine], w.orgs[theirs]]
@@ -139,7 +153,7 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
     })
 
     it('shows the gateway itself only its own rows, and organizations none of those', async () => {
-      const system = await asGateway(w, new Request('http://gateway.test/api/keys'))
+      const system = await asGateway(w.t, new Request('http://gateway.test/api/keys'))
       const text = await system.text()
       for (const org of w.orgs) expect(text).not.toContain(org.canary)
       const providers = (await w.orgs[0].as('owner')('GET', '/api/providers')).text
@@ -148,8 +162,7 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
 
     it('takes as long for the id of another organization as for an unknown one', async () => {
       const [caller, owner] = w.orgs
-      const slow: string[] = []
-      for (const route of idRoutes(reader).routes) {
+      const slower = async (route: IdRoute): Promise<string | null> => {
         const foreign = (await idsAt(owner, route.list))[0] as string
         const timed = async (id: string): Promise<number> => {
           const from = performance.now()
@@ -161,8 +174,15 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
           times.foreign.push(await timed(foreign))
           times.unknown.push(await timed(unknownLike(foreign)))
         }
-        const difference = Math.abs(median(times.foreign) - median(times.unknown))
-        if (difference > 1 + median(times.unknown) / 2) slow.push(`${route.operation.name}: ${difference.toFixed(2)} ms`)
+        const difference = median(times.foreign) - median(times.unknown)
+        if (Math.abs(difference) < 1 + median(times.unknown) / 4) return null
+        return `${route.operation.name}: ${difference.toFixed(2)} ms`
+      }
+      const slow: string[] = []
+      // Other work on the machine disturbs one measurement, and hardly three of the same route.
+      for (const route of idRoutes(reader).routes) {
+        const found = (await slower(route)) && (await slower(route)) && (await slower(route))
+        if (found) slow.push(found)
       }
       expect(slow).toEqual([])
     })
@@ -186,14 +206,12 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
 describe.skipIf(noPostgres !== null)(
   `statements that have lost their conditions${noPostgres === null ? '' : ` (${noPostgres})`}`,
   () => {
-    const opened = async (multiTenant: boolean) => {
+    const opened = async (walled: boolean) => {
       const server = await testPostgres()
       const real: Database = await openDatabase(server.url, '.')
-      const db: Unscoped = unscopedDatabase(real)
-      const w = await world(null, { ports: { db }, ...(multiTenant ? {} : { env: { MULTI_TENANT: 'false' } }) })
-      const reader = await readerOf({
-        fetch: async (path, init) => asGateway(w, new Request(`http://gateway.test${path}`, init)),
-      })
+      const db: Unscoped = unscopedDatabase(real, walled)
+      const w = await world(null, { ports: { db } })
+      const reader = await walkOf(w)
       db.open = true
       return {
         w,

@@ -8,7 +8,8 @@ export interface Unscoped extends Database {
   readonly opened: number
 }
 
-export function unscopedDatabase(inner: Database): Unscoped {
+/** @param walled false: the second wall is away, too. */
+export function unscopedDatabase(inner: Database, walled: boolean): Unscoped {
   const state = { open: false, opened: 0 }
   const opened = (query: Sql): Sql => {
     if (!state.open || !/^\s*(select|update|delete|with)\b/i.test(query.text)) return query
@@ -27,7 +28,7 @@ export function unscopedDatabase(inner: Database): Unscoped {
   return {
     ...verbs(inner),
     kind: inner.kind,
-    ...(inner.wall === undefined ? {} : { wall: inner.wall }),
+    ...(inner.wall === undefined || !walled ? {} : { wall: inner.wall }),
     commit: (units) => inner.commit(units),
     ping: () => inner.ping(),
     close: () => inner.close(),

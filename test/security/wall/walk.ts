@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Operation, Reader } from '../../support/openapi.ts'
+import { type Operation, type Reader, readerOf } from '../../support/openapi.ts'
 import { fitting } from '../../support/schema-arbitrary.ts'
-import type { Answer, Org, Role, World } from './world.ts'
+import { type Answer, type Org, operator, type Role, type World } from './world.ts'
 
 /** Bodies that get past the schema, where the smallest one does not show whether the id is known. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -134,12 +134,30 @@ export interface IdRoute {
 }
 
 /** Splits the routes with a path parameter: those with ids of rows, and the others with a reason. */
-export function idRoutes({ operations, source }: Reader): { routes: IdRoute[]; others: string[] } {
+export interface Walk extends Reader {
+  /** Names of the routes of the gateway's administrators: closed to every role of an organization. */
+  readonly closed: ReadonlySet<string>
+}
+
+/** Reads the document as the gateway's administrator. */
+export async function walkOf({ t }: World): Promise<Walk> {
+  const reader = await readerOf({ fetch: async (path, init) => asGateway(t, new Request(`http://gateway.test${path}`, init)) })
+  const closed = t.gateway.api.filter(({ role }) => role === 'system')
+  return { ...reader, closed: new Set(closed.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)) }
+}
+
+/** A call of the gateway's own administrator. */
+export function asGateway({ gateway }: World['t'], request: Request): Response | Promise<Response> {
+  return gateway.control.fetch(request, { address: null, local: true, secure: false, operator: operator(null, 'system') })
+}
+
+export function idRoutes(reader: Walk): { routes: IdRoute[]; others: string[] } {
   const routes: IdRoute[] = []
+  const { operations, source, closed } = reader
   const others: string[] = []
   for (const operation of operations) {
     const { path, name } = operation
-    if (!path.includes('{')) continue
+    if (!path.includes('{') || closed.has(name)) continue
     const reason = NO_ROW[path] ?? (MODEL.test(path) ? 'models are looked up for the caller' : undefined)
     if (reason !== undefined) {
       others.push(`${name}: ${reason}`)
@@ -157,9 +175,9 @@ export function idRoutes({ operations, source }: Reader): { routes: IdRoute[]; o
 export async function idsAt(org: Org, list: string): Promise<string[]> {
   const answer = list.startsWith('/v1') ? await org.call('GET', list) : await org.as('owner')('GET', list)
   if (answer.status !== 200) throw new Error(`GET ${list}: ${answer.status} ${answer.text}`)
-  const { data } = JSON.parse(answer.text) as { data: { id?: string | number; request_id?: string }[] }
+  const { data } = JSON.parse(answer.text) as { data: { id?: string | number; request_id?: string; user_id?: number }[] }
   if (data === undefined) throw new Error(`GET ${list} has no list: ${answer.text.slice(0, 300)}`)
-  return data.map(({ id, request_id }) => String(request_id ?? id))
+  return data.map(({ id, request_id, user_id }) => String(request_id ?? id ?? user_id))
 }
 
 /** An id of the same form that does not exist. */
@@ -202,7 +220,7 @@ export async function readings({ t }: World, { operations }: Reader, org: Org): 
 const NEEDED: Readonly<Record<string, string>> = { model: 'openai/gpt-4o' }
 
 /** By which an answer shows that it has something of this organization: its canary, and ids that nothing else has. */
-export async function marksOf(reader: Reader, org: Org): Promise<string[]> {
+export async function marksOf(reader: Walk, org: Org): Promise<string[]> {
   const lists = new Set(idRoutes(reader).routes.map(({ list }) => list))
   const ids: string[] = []
   for (const list of lists) ids.push(...(await idsAt(org, list)))
