@@ -16,8 +16,9 @@ import type { Metrics } from './metrics/registry.ts'
 import type { Runtime } from './pipeline/runtime.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
+import { detachedClock } from './timing/detached-clock.ts'
 import type { Operation } from './types/canonical.ts'
-import type { Database } from './types/db.ts'
+import type { Database, TenantWall } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
 import type { MediaOperation } from './types/operations.ts'
 import type { Clock, Counters, KeyValueStore, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
@@ -38,18 +39,25 @@ export interface LongLived {
   readonly vault: Vault | undefined
   readonly views: ViewHub | undefined
   readonly commits: GroupCommit | undefined
+  /** Set in multi-tenant mode only, and only where the database can hide rows by itself. */
+  readonly wall: TenantWall | undefined
+  /** Returns `fn` such that its statements see the rows of every organization. */
+  readonly detached: TenantWall['detached']
   /** Finishes the last writes, then closes the stores. */
   close(): Promise<void>
 }
 
 /** Loads the metrics library with the first gateway. */
-export async function longLived(ports: Ports): Promise<LongLived> {
+export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
   const { createMetrics } = await import('./metrics/registry.ts')
-  const clock = ports.clock ?? systemClock
-  const log = ports.log ?? jsonLog(clock)
   const { db, vault } = ports
-  const views = db && new ViewHub(db, clock, log)
-  const commits = db && new GroupCommit(db, clock, log, ports.spool)
+  const wall = multiTenant ? db?.wall : undefined
+  const detached: TenantWall['detached'] = wall === undefined ? (fn) => fn : (fn) => wall.detached(fn)
+  const given = ports.clock ?? systemClock
+  const clock = wall === undefined ? given : detachedClock(given, detached)
+  const log = ports.log ?? jsonLog(clock)
+  const views = db && new ViewHub(db, clock, log, { detached })
+  const commits = db && new GroupCommit(db, clock, log, ports.spool, detached)
   return {
     http: ports.guardedFetch === undefined ? $fetch : createFetch({ fetch: ports.guardedFetch }),
     internalHttp: $fetch,
@@ -65,6 +73,8 @@ export async function longLived(ports: Ports): Promise<LongLived> {
     vault,
     views,
     commits,
+    wall,
+    detached,
     async close() {
       await views?.close()
       await commits?.flush()
@@ -76,17 +86,20 @@ export async function longLived(ports: Ports): Promise<LongLived> {
 /** Returns the services of core that stay the same across reloads. */
 export function lastingServices(
   ports: Ports,
-  { metrics, settings, vectors, clock, log }: LongLived,
+  { metrics, settings, vectors, clock, log, detached }: LongLived,
   runtime: Runtime,
 ): Readonly<Record<string, unknown>> {
+  // The data plane works for all organizations, also when a route of one of them calls it.
+  const own = ownCalls(runtime)
+  const traced = tracedCalls(runtime)
   return {
     attention: attentionBoard({ clock, log }),
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
-    ownCalls: ownCalls(runtime),
+    ownCalls: { post: (call) => detached(own.post)(call) } satisfies typeof own,
     translator: translator(runtime),
-    tracedCalls: tracedCalls(runtime),
+    tracedCalls: { run: (...call) => detached(traced.run)(...call) } satisfies typeof traced,
     operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },
     settings,
     vectors,

@@ -5,6 +5,7 @@ import { type Configuration, configurationOf } from './config/configuration.ts'
 import { fileOptions, type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
 import { configPlanOf, type PlanStep, reconcile, refuseUnknown } from './config/reconcile.ts'
+import { isMultiTenant } from './db/wall.ts'
 import { refuseNew, shuttingDown } from './errors/shutting-down.ts'
 import { lastingServices, longLived } from './facilities.ts'
 import { pace } from './heartbeat.ts'
@@ -34,7 +35,7 @@ import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { OpenStorage } from './types/offers.ts'
-import type { ApiRoute, Plugin } from './types/plugin.ts'
+import type { ApiRoute, Plugin, PluginGateway } from './types/plugin.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
 import { VERSION } from './version.ts'
 
@@ -78,13 +79,12 @@ const SETTLE_MS = 5000
 
 /** @throws Error naming the invalid entry, variable or plugin. */
 export async function createGateway(config: object, ports: Ports, create: CreateOptions = {}): Promise<HostedGateway> {
-  const shared = await longLived(ports)
+  let parsed = parseConfig(config)
+  let env = environment(parsed)
+  const shared = await longLived(ports, isMultiTenant(env))
   const { clock, log, metrics, db, views } = shared
   const plugins = new PluginList(metrics, clock, () => runtime.generation, create.bundled)
   const offers = offerRegistry(ports, shared)
-
-  let parsed = parseConfig(config)
-  let env = environment(parsed)
   const started = env
   let options = runtimeOptions(env, create.strict ?? false)
   const runtime: Runtime = {
@@ -115,6 +115,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
     warnedOfOpenHost: false,
   }
+  const internalCall: PluginGateway['invoke'] = (...call) => invoke(runtime, ...call)
   const heartbeat = pace(takeOptions)
   const names = naming()
   const status = gatewayStatus(ports, runtime, live, () => succession.refused)
@@ -165,7 +166,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           storage: opened?.store ?? shared.storage,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
           nextSlot: () => runtime.slotCount++,
-          invoke: (request, invokeOptions) => invoke(runtime, request, invokeOptions),
+          invoke: (...call) => shared.detached(internalCall)(...call),
           live,
         },
       },
@@ -185,6 +186,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
         suggested: routes.suggested,
         ...controlServices(generation),
         strict: create.strict ?? false,
+        wall: shared.wall,
       })
       refuseUnknown(generation, sectionsOf(next), nextConfiguration.exclusive)
       succession.refuseClosed()

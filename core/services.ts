@@ -21,12 +21,12 @@ import type { PageReader } from './types/web-page.ts'
 
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
-  /** Returns the enabled connections of a provider (id or alias) that may serve the model, by priority. */
+  /** Returns the caller's enabled connections of a provider (id or alias) that may serve the model, by priority. */
   list(provider: string, model: string, ctx: RequestContext): readonly Connection[]
   /** Returns an enabled connection, whichever organization owns it: for targets that are shared. */
   shared?(id: string): Connection | undefined
-  /** Returns true when the provider id is known. */
-  knows(provider: string): boolean
+  /** Returns true when the organization has an enabled connection of this provider; null, the default: the gateway's own. */
+  knows(provider: string, orgId?: number | null): boolean
   /** Returns the credential. Only core's executor calls it, and passes the credential to the provider's authorize(). */
   secretOf(connection: Connection): string | null
 }

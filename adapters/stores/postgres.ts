@@ -15,7 +15,8 @@ import {
   unreachable,
 } from './postgres/faults.ts'
 import { StatementNames } from './postgres/statement-names.ts'
-import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'
+import { PostgresWall } from './postgres/tenant-wall.ts'
+import { commitUnits, inTransaction, parseRows, type Rows, type Session, transaction } from './session.ts'
 
 export interface PostgresOptions {
   /** `?pooler=transaction`: a transaction pooler is used, so there are no named statements. */
@@ -29,6 +30,8 @@ export interface PostgresOptions {
   clock?: Clock
 }
 
+const SERIALIZABLE = 'BEGIN ISOLATION LEVEL SERIALIZABLE'
+const UNNAMED = new StatementNames(false)
 const CONFLICT_ATTEMPTS = 30
 const CONFLICT_WAIT_MS = 4
 
@@ -46,6 +49,7 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool
   readonly #clock: Clock
   readonly #names: StatementNames
+  readonly wall: PostgresWall
   #closing: Promise<void> | null = null
 
   constructor(library: typeof pg, options: PostgresOptions) {
@@ -53,6 +57,9 @@ class PostgresDatabase implements Database {
     const { connectionString, pooled } = address(options.url)
     this.#clock = clock
     this.#names = new StatementNames(!pooled)
+    this.wall = new PostgresWall((fn) =>
+      this.#repeatedly(() => this.#withClient((session) => inTransaction(session, 'BEGIN', fn))),
+    )
     this.#pool = new library.Pool({
       connectionString,
       max,
@@ -82,26 +89,21 @@ class PostgresDatabase implements Database {
   }
 
   async atomic(statements: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
-    const [result] = (await this.commit([statements])) as [UnitResult]
+    const [result] = (await this.#commitAll([statements], this.wall.begin('BEGIN'))) as [UnitResult]
     if (result.ok) return result
     if (result.error !== null) throw result.error
     return { ok: false, index: result.index }
   }
 
-  async commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
-    try {
-      return await this.#commit(units)
-    } catch (error) {
-      // Two groups changed the same rows in different orders. A unit keeps its own order.
-      if (!isConflict(error)) throw error
-      const results: UnitResult[] = []
-      for (const unit of units) results.push(...(await this.#repeatedly(() => this.#commit([unit]))))
-      return results
-    }
+  commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
+    return this.#commitAll(units, null)
   }
 
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T> {
-    return this.#repeatedly(() => this.#withClient((session) => transaction(session, 'BEGIN ISOLATION LEVEL SERIALIZABLE', fn)))
+    const restricted = this.wall.begin(SERIALIZABLE)
+    return this.#repeatedly(() =>
+      this.#withClient((session) => transaction(session, restricted ?? SERIALIZABLE, fn), restricted !== null),
+    )
   }
 
   async ping(): Promise<void> {
@@ -113,8 +115,22 @@ class PostgresDatabase implements Database {
     return this.#closing
   }
 
-  #commit(units: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
-    return this.#withClient((session) => commitUnits(session, units, COMMIT))
+  /** @param restricted begins a transaction of one organization. */
+  async #commitAll(units: readonly (readonly Statement[])[], restricted: string | null): Promise<UnitResult[]> {
+    try {
+      return await this.#commit(units, restricted)
+    } catch (error) {
+      // Two groups changed the same rows in different orders. A unit keeps its own order.
+      if (!isConflict(error)) throw error
+      const results: UnitResult[] = []
+      for (const unit of units) results.push(...(await this.#repeatedly(() => this.#commit([unit], restricted))))
+      return results
+    }
+  }
+
+  #commit(units: readonly (readonly Statement[])[], restricted: string | null): Promise<UnitResult[]> {
+    const rules = restricted === null ? COMMIT : { ...COMMIT, begin: restricted }
+    return this.#withClient((session) => commitUnits(session, units, rules), restricted !== null)
   }
 
   async #repeatedly<T>(fn: () => Promise<T>): Promise<T> {
@@ -130,17 +146,21 @@ class PostgresDatabase implements Database {
   }
 
   #single(query: Sql): Promise<Rows> {
-    return this.#repeatedly(() => this.#withClient((session) => session.query(query)))
+    const restricted = this.wall.begin('BEGIN')
+    if (restricted === null) return this.#repeatedly(() => this.#withClient((session) => session.query(query)))
+    const alone = (session: Session) => inTransaction(session, restricted, () => session.query(query))
+    return this.#repeatedly(() => this.#withClient(alone, true))
   }
 
-  async #withClient<T>(fn: (session: Session) => Promise<T>): Promise<T> {
+  /** @param restricted gives statements no names: a prepared statement would be planned again at each change of the role. */
+  async #withClient<T>(fn: (session: Session) => Promise<T>, restricted = false): Promise<T> {
     let client: pg.PoolClient
     try {
       client = await this.#pool.connect()
     } catch (error) {
       throw unreachable(error)
     }
-    const session = new ClientSession(client, this.#names)
+    const session = new ClientSession(client, restricted ? UNNAMED : this.#names)
     try {
       return await fn(session)
     } catch (error) {

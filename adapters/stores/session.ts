@@ -22,6 +22,19 @@ export function transaction<T>(session: Session, begin: string, fn: (db: Db) => 
   return scope(session, { open: begin, close: ['COMMIT'], undo: ['ROLLBACK'] }, 1, fn)
 }
 
+/** Runs `begin`, `fn` and COMMIT; ROLLBACK when `fn` rejects. */
+export async function inTransaction<T>(session: Session, begin: string, fn: (session: Session) => Promise<T>): Promise<T> {
+  await session.command(begin)
+  try {
+    const result = await fn(session)
+    await session.command('COMMIT')
+    return result
+  } catch (error) {
+    await session.command('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
 /** Runs statements up to the first whose row count differs from `expect`; the caller rolls back. */
 export async function runUnit(session: Session, unit: readonly { sql: Sql; expect?: number }[]): Promise<AtomicResult> {
   for (let index = 0; index < unit.length; index++) {

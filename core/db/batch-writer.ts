@@ -1,5 +1,6 @@
 // Write-behind for data that may be lost: logs, bodies, live events. Rows are collected and written in batches. Under pressure or when
 // the store fails, rows are dropped and counted; requests never wait.
+import type { TenantWall } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 
 export interface BatchWriterOptions<T> {
@@ -7,6 +8,8 @@ export interface BatchWriterOptions<T> {
   write(rows: T[]): Promise<void>
   clock: Clock
   log: Logger
+  /** Pass `gateway.detached`: a row that a route of one organization adds may start the write of all that wait. */
+  detached?: TenantWall['detached']
   /** The name for the log: "request log". */
   name: string
   /** A batch is written after this time, ms; default 50. */
@@ -42,7 +45,7 @@ export class BatchWriter<T> {
 
   constructor(options: BatchWriterOptions<T>) {
     const bounds = { maxWaitMs: 50, maxRows: 200, maxBytes: 4 << 20, maxQueuedRows: 10_000, maxQueuedBytes: 32 << 20 }
-    this.#options = { ...bounds, ...options }
+    this.#options = { detached: (fn) => fn, ...bounds, ...options }
   }
 
   /** Number of queued rows. */
@@ -92,9 +95,11 @@ export class BatchWriter<T> {
     this.#timer?.cancel()
     this.#timer = null
     if (this.#queue.length > 0)
-      this.#running ??= this.#run().finally(() => {
-        this.#running = null
-      })
+      this.#running ??= this.#options
+        .detached(() => this.#run())()
+        .finally(() => {
+          this.#running = null
+        })
   }
 
   async #run(): Promise<void> {

@@ -1,7 +1,7 @@
 // Commits many requests' writes in few transactions, without a timer. Units queued in one turn of the event loop are committed together;
 // on a slow engine also those queued during the last commit. A refused unit is rolled back alone. When the database fails, units that
 // must not be lost go to a spool and are replayed later.
-import type { Database, Spool, SpooledUnit, Statement, UnitResult } from '../types/db.ts'
+import type { Database, Spool, SpooledUnit, Statement, TenantWall, UnitResult } from '../types/db.ts'
 import type { Clock, Logger } from '../types/ports.ts'
 import { isInDoubt, isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
 
@@ -32,11 +32,21 @@ export class GroupCommit {
   readonly #log: Logger
   readonly #spool: Spool | null
   readonly #queue: Queued[] = []
+  readonly #detached: TenantWall['detached']
+  readonly #start = () => this.#run()
   #running: Promise<void> | null = null
   #outage = false
   #spooled = 0
 
-  constructor(db: Database, clock: Clock, log: Logger, spool: Spool | null = null) {
+  /** @param detached a unit of one organization may start the commit of all that wait. */
+  constructor(
+    db: Database,
+    clock: Clock,
+    log: Logger,
+    spool: Spool | null = null,
+    detached: TenantWall['detached'] = (fn) => fn,
+  ) {
+    this.#detached = detached
     this.#db = db
     this.#clock = clock
     this.#log = log
@@ -63,7 +73,7 @@ export class GroupCommit {
       const unit = { statements, spoolable: options.spoolable ?? false, resolve, reject }
       if (this.#queue.length >= MAX_QUEUED) return void this.#giveUp([unit], storageUnavailable('it is too slow for the load.'))
       this.#queue.push(unit)
-      this.#running ??= this.#run()
+      this.#running ??= this.#detached(this.#start)()
     })
   }
 

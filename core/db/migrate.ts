@@ -99,7 +99,7 @@ const NAMED: readonly RegExp[] = [
 ]
 
 /** `rate-limits` → `rate_limits`. */
-function tablePrefix(plugin: string): string {
+export function tablePrefix(plugin: string): string {
   return plugin
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')

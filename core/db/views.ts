@@ -1,7 +1,7 @@
 // Keeps rows in memory as typed values. A write increments its kind's version in the same transaction. Every process polls the versions
 // and reloads what changed. A value that was read before an increment never replaces a newer one.
 import { catchRejection } from '../timing/catch-rejection.ts'
-import type { Database, Db, View } from '../types/db.ts'
+import type { Database, Db, TenantWall, View } from '../types/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports.ts'
 import { sql } from './sql.ts'
 import { storageUnavailable } from './storage-fault.ts'
@@ -9,6 +9,8 @@ import { storageUnavailable } from './storage-fault.ts'
 export interface ViewOptions {
   /** Interval of the poll for other processes' changes, ms; default 1000. */
   pollMs?: number
+  /** Views show the rows of every organization, also when a route of one of them writes. */
+  detached?: TenantWall['detached']
 }
 
 interface Entry {
@@ -25,6 +27,7 @@ export class ViewHub {
   readonly #db: Database
   readonly #log: Logger
   readonly #poll: Timer
+  readonly #detached: TenantWall['detached']
   readonly #entries = new Map<View<unknown>, Entry>()
   #polling: Promise<void> | null = null
   #failing = false
@@ -33,6 +36,7 @@ export class ViewHub {
   constructor(db: Database, clock: Clock, log: Logger, options: ViewOptions = {}) {
     this.#db = db
     this.#log = log
+    this.#detached = options.detached ?? ((fn) => fn)
     this.#poll = clock.every(options.pollMs ?? 1000, () => void this.poll())
   }
 
@@ -139,7 +143,7 @@ export class ViewHub {
     let reloaded = false
     while (entry.version < version) {
       const mine = entry.loading === null
-      entry.loading ??= this.#load(entry).finally(() => {
+      entry.loading ??= this.#detached(() => this.#load(entry))().finally(() => {
         entry.loading = null
       })
       await entry.loading

@@ -5,10 +5,12 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { pathOfNul } from '../json/nul-text.ts'
 import type { AuditLog, OperatorService } from '../services.ts'
 import { WORDED } from '../text/issue-text.ts'
+import type { TenantWall } from '../types/db.ts'
 import type { Operator } from '../types/operator.ts'
 import type { ApiRoute } from '../types/plugin.ts'
 import type { Peer } from '../types/ports.ts'
 import { jsonAnswer, jsonBody } from './json.ts'
+import { readWithin, type Within } from './streamed.ts'
 
 export interface ApiEnvironment {
   readonly profile: 'local' | 'cloud'
@@ -17,6 +19,8 @@ export interface ApiEnvironment {
   readonly audit: AuditLog | undefined
   /** Checks answers against their schemas, for tests. */
   readonly strict: boolean
+  /** Absent: organizations are kept apart by the statements alone. */
+  readonly wall?: TenantWall | undefined
 }
 
 const RANK = { public: 0, member: 1, manage: 2, owner: 3, system: 4 } as const
@@ -91,8 +95,9 @@ export async function callRoute(
       target.details = details
     },
   }
-  const answer = await route.handler(call)
-  if (typeof route.audit === 'string') {
+  const serve = async (): Promise<unknown> => {
+    const answer = await route.handler(call)
+    if (typeof route.audit !== 'string') return answer
     await environment.audit?.append({
       orgId: operator.orgId,
       actor: operator.actor,
@@ -101,10 +106,19 @@ export async function callRoute(
       details: { ...(call.body as object | undefined), ...target.details },
       ip: peer.address,
     })
+    return answer
   }
-  if (answer instanceof Response) return answer
+  const within = walled(route, operator, environment.wall)
+  const answer = await (within === null ? serve() : within(serve))
+  if (answer instanceof Response) return within === null || answer.body === null ? answer : readWithin(answer, within)
   if (environment.strict && route.response) route.response.parse(answer)
   return jsonAnswer(route.status ?? 200, answer)
+}
+
+/** Routes of the role `system` work for the whole gateway, whichever organization the caller belongs to. */
+function walled(route: ApiRoute, { orgId }: Operator, wall: TenantWall | undefined): Within | null {
+  if (orgId === null || wall === undefined || roleOf(route) === 'system') return null
+  return (fn) => wall.within(orgId, fn)
 }
 
 async function operatorOf(route: ApiRoute, request: Request, peer: Peer, environment: ApiEnvironment): Promise<Operator> {

@@ -26,3 +26,23 @@ export function streamed(content: AsyncGenerator<string | Uint8Array>): Readable
     },
   })
 }
+
+/** Runs `fn` for one organization. */
+export type Within = <T>(fn: () => Promise<T>) => Promise<T>
+
+/** Reads the body through `within`: content that is made while the client reads stays in the organization of the call. */
+export function readWithin(answer: Response, within: Within): Response {
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await within(() => reader.read())
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => within(() => reader.cancel(reason)),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { status: answer.status, statusText: answer.statusText, headers: answer.headers })
+}

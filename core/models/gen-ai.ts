@@ -11,6 +11,9 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   moonshot: 'moonshot_ai',
 }
 
+/** Stands in metrics for a provider that an organization named itself. */
+export const CUSTOM_PROVIDER = 'custom'
+
 export function providerName(provider: string): string {
   return PROVIDERS[provider] ?? provider
 }

@@ -2,7 +2,6 @@
 // Unchanged plugins are carried over with everything they registered.
 import type { Configuration } from '../config/configuration.ts'
 import type { Env } from '../config/env.ts'
-import { migrate, refuseNewer } from '../db/migrate.ts'
 import type { GuardEnv } from '../hooks/guard.ts'
 import { type HookSet, hookSet } from '../hooks/hook-set.ts'
 import { HookRegistry } from '../hooks/registry.ts'
@@ -15,6 +14,7 @@ import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 import type { Clock, Logger, Transport } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import { type PluginInstance, pluginInstance, stopJobs, tearDown } from './instance.ts'
+import { migrateTables } from './migrate-tables.ts'
 import { resolveOptions, sameOptions } from './options.ts'
 import { type Facilities, pluginScope } from './scope.ts'
 import { type FileSettings, type SettingsRegistry, settingsOfFile } from './settings.ts'
@@ -160,26 +160,6 @@ export async function retire(old: Generation, others: readonly Generation[], clo
     if (living.has(instance)) continue
     for (const failure of await tearDown(instance, clock)) teardownFailed(instance, failure, log)
   }
-}
-
-/** Creates the tables of new plugins before any plugin is set up. */
-async function migrateTables(
-  wanted: readonly PluginInstance[],
-  kept: ReadonlyMap<string, PluginInstance>,
-  { db, env }: GenerationSource,
-  booting: boolean,
-): Promise<void> {
-  const owners = wanted.filter(({ plugin }) => !kept.has(plugin.name) && plugin.definition.migrations?.length)
-  if (owners.length === 0) return
-  if (db === undefined) {
-    throw new Error(
-      `The plugin \`${owners[0]?.plugin.name}\` keeps tables, and this gateway has no database. Set GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR, or leave the plugin out.`,
-    )
-  }
-  const plugins = owners.map(({ plugin }) => ({ name: plugin.name, migrations: plugin.definition.migrations ?? [] }))
-  // At a reload a newer replica may have migrated already, during a rolling update.
-  if (booting && !env.get<boolean>('ALLOW_NEWER')) await refuseNewer(db, plugins)
-  await migrate(db, plugins)
 }
 
 /** Tears down everything that was set up for a generation that cannot be used. */

@@ -9,7 +9,7 @@ import { registration } from '../hooks/registry.ts'
 import { scopedStorage } from '../kv/scoped-storage.ts'
 import type { CanonicalRequest } from '../types/canonical.ts'
 import type { LiveRequest, RequestContext, Slot } from '../types/context.ts'
-import type { Db } from '../types/db.ts'
+import type { Db, TenantWall } from '../types/db.ts'
 import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/hooks.ts'
 import type { ApiRoute, DataRoute, InvokeOptions, MetricsFactory, PluginGateway } from '../types/plugin.ts'
 import type { PortableKind } from '../types/portable.ts'
@@ -35,6 +35,7 @@ export interface Facilities {
   readonly events: EventBus
   readonly db: Db | undefined
   readonly views: ViewHub | undefined
+  readonly detached: TenantWall['detached']
   readonly vault: Vault | undefined
   /** Returns a service of another plugin or of core; undefined when no plugin provides it. */
   service(token: string): unknown
@@ -94,6 +95,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       const vault = lent.vault ?? needs('a master key', 'GATEWAY_MASTER_KEY or GATEWAY_DATA_DIR')
       return scopedVault(vault, name)
     },
+    detached: lent.detached,
     settings: {
       get: (key) => {
         declared(key)

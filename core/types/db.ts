@@ -73,6 +73,49 @@ export interface Database extends Db {
   /** Makes one round trip. Rejects while the engine is unreachable. */
   ping(): Promise<void>
   close(): Promise<void>
+  /** Hides the rows of other organizations. Absent on engines that cannot do it. */
+  readonly wall?: TenantWall
+}
+
+/**
+ * A second wall between organizations, behind the conditions of the statements: the engine itself shows and changes rows of one
+ * organization only.
+ */
+export interface TenantWall {
+  /** null before the first build(). */
+  readonly state: WallState | null
+  /** Adds the missing policies of these plugins' tables. It may run again at any time. Rejects when the engine is unreachable. */
+  build(tables: WallTables): Promise<WallState>
+  /**
+   * Runs `fn`: its statements, also those after an await, see one organization's rows. Without a wall `fn` runs as it is. `commit` is
+   * never restricted, because its units belong to many requests.
+   */
+  within<T>(orgId: number, fn: () => Promise<T>): Promise<T>
+  /** Returns `fn` such that it runs outside of every organization; `fn` itself where that is already so. */
+  detached<F extends (...args: never[]) => unknown>(fn: F): F
+}
+
+/** `role`: by a role without rights of its own. `owner`: by policies that bind the owner, too. null: the wall does not stand. */
+export interface WallState {
+  readonly by: 'role' | 'owner' | null
+  /** Why it does not stand, or stands without a role. */
+  readonly reason?: string
+}
+
+export interface WallTables {
+  /** Tables are called `<prefix>` or `<prefix>_…`. Those with a column `org_id` are protected. */
+  readonly prefixes: readonly string[]
+  readonly belonging: Readonly<Record<string, BelongsTo>>
+}
+
+/** Rows without an `org_id` of their own, which belong to the organization of another row. */
+export interface BelongsTo {
+  /** The column of the table itself. */
+  readonly column: string
+  /** The other table, which has an `org_id`. It may be another plugin's: without it, no organization sees the rows. */
+  readonly table: string
+  /** The column of the other table. */
+  readonly key: string
 }
 
 /**
@@ -82,6 +125,8 @@ export interface Database extends Db {
 export interface Migration {
   id: string
   up: string | { sqlite: string; postgresql: string }
+  /** For tables without a column `org_id` whose rows belong to one organization all the same. */
+  belonging?: Readonly<Record<string, BelongsTo>>
 }
 
 /** Rows as a typed value in memory: read without a query and updated across processes. */

@@ -4,7 +4,7 @@ import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
 import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot, Target } from './context.ts'
-import type { Db, Migration, View } from './db.ts'
+import type { Db, Migration, TenantWall, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { ContextHook, GatewayHooks, HookFor, HookOptions, OperationHookOptions } from './hooks.ts'
 import type { OfferHost, Offers } from './offers.ts'
@@ -157,6 +157,12 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly storage: KeyValueStore
   /** Throws when the gateway has no database. */
   readonly db: Db
+  /**
+   * Returns `fn` such that its statements see the rows of every organization. In multi-tenant mode on PostgreSQL, a route's handler and
+   * everything it starts see only the caller's; timers, views, jobs and calls to the data plane are detached already. Use it for work
+   * that a handler starts for everyone: a queue, a cache.
+   */
+  readonly detached: TenantWall['detached']
   /** Seals under the plugin's own name: no other plugin can open the value. Throws when the gateway has no master key. */
   readonly vault: Vault
   /** Keys get a prefix for each plugin. */

@@ -32,7 +32,7 @@ export const audit = definePlugin({
   events: SUBSCRIPTIONS,
   setup(gateway, { retentionDays }) {
     const { db, clock, events } = gateway
-    const write = chainWriter(db)
+    const write = chainWriter(db, gateway.detached)
     gateway.provide('audit', {
       append: async (entry) => bridge(events, await write(entryOf(entry, clock.now()))),
     })

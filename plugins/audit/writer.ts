@@ -1,5 +1,5 @@
 // Writes entries to the chain: entries that arrive during a transaction share the next one.
-import type { Db } from '../../core/types/db.ts'
+import type { Db, TenantWall } from '../../core/types/db.ts'
 import type { Entry, Link } from './chain.ts'
 import { appendEntries } from './store.ts'
 
@@ -12,7 +12,7 @@ interface Waiting {
 const MAX_BATCH = 50
 
 /** Resolves when the entry is in the chain; rejects when the database does. Entries of one process keep their order. */
-export function chainWriter(db: Db): (entry: Entry) => Promise<Link> {
+export function chainWriter(db: Db, detached: TenantWall['detached'] = (fn) => fn): (entry: Entry) => Promise<Link> {
   const waiting: Waiting[] = []
   let running = false
 
@@ -36,6 +36,7 @@ export function chainWriter(db: Db): (entry: Entry) => Promise<Link> {
   return (entry) =>
     new Promise((resolve, reject) => {
       waiting.push({ entry, resolve, reject })
-      if (!running) void run()
+      // The entries of one transaction may belong to several organizations.
+      if (!running) void detached(run)()
     })
 }

@@ -4,6 +4,7 @@ import type { Migration } from '../../core/types/db.ts'
 export const migrations: Migration[] = [
   {
     id: '001-batches',
+    belonging: { batches_items: { column: 'batch_id', table: 'batches', key: 'id' } },
     up: `
       CREATE TABLE batches (
         id TEXT PRIMARY KEY,

@@ -4,6 +4,7 @@ import type { Migration } from '../../core/types/db.ts'
 export const migrations: Migration[] = [
   {
     id: '001-budgets',
+    belonging: { budgets_increases: { column: 'budget_id', table: 'budgets', key: 'id' } },
     up: `
       CREATE TABLE budgets (
         id {{id}},
@@ -56,6 +57,7 @@ export const migrations: Migration[] = [
   {
     // The ledger stores the accounts; this table stores which events were emitted.
     id: '002-states',
+    belonging: { budgets_states: { column: 'budget_id', table: 'budgets', key: 'id' } },
     up: `
       DROP TABLE budgets_counters;
       DROP TABLE budgets_events;

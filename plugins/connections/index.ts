@@ -3,7 +3,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/db.ts'
 import { accountsOf } from './accounts.ts'
 import { connectionRoutes } from './api.ts'
-import { directoryOf } from './directory.ts'
+import { directoriesOf } from './by-organization.ts'
 import { migrations } from './migrations.ts'
 import { provideModelList } from './model-list.ts'
 import { type OpenConnection, openRow, sealerOf, unreadableRow } from './opened.ts'
@@ -35,14 +35,14 @@ export const connections = definePlugin({
       return opened
     }
     const view = await gateway.view('living', load)
-    let directory = directoryOf(view.current, configuration)
+    let directory = directoriesOf(view.current, configuration)
     view.watch((entries) => {
-      directory = directoryOf(entries, configuration)
+      directory = directoriesOf(entries, configuration)
     })
     gateway.provide('connections', {
       list: (provider, model, ctx) => directory.list(provider, model, ctx),
       shared: (id) => directory.shared?.(id),
-      knows: (provider) => directory.knows(provider),
+      knows: (provider, orgId) => directory.knows(provider, orgId),
       secretOf: (connection) => directory.secretOf(connection),
     })
 
@@ -57,7 +57,7 @@ export const connections = definePlugin({
         const slash = ctx.requestedModel.indexOf('/')
         if (slash <= 0 || slash === ctx.requestedModel.length - 1) return undefined
         const provider = ctx.requestedModel.slice(0, slash)
-        if (!directory.knows(provider)) return undefined
+        if (!directory.knows(provider, ctx.principal.orgId)) return undefined
         const model = ctx.requestedModel.slice(slash + 1)
         return {
           targets: [{ provider: configuration.providerId(provider), model, connectionId: null, weight: 1 }],

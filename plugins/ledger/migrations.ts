@@ -71,7 +71,11 @@ const tables = (keyed: string): string => `
 
 export const migrations: Migration[] = [
   // On SQLite the rows are stored in the primary key: there is no second tree to write, and ids grow with time.
-  { id: '001-ledger', up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') } },
+  {
+    id: '001-ledger',
+    up: { sqlite: tables(' WITHOUT ROWID'), postgresql: tables('') },
+    belonging: { ledger_dispatch: { column: 'request_id', table: 'ledger_usage', key: 'request_id' } },
+  },
   // Usage rows have no index to count them by key or virtual model.
   { id: '002-requests', up: 'ALTER TABLE ledger_accounts ADD COLUMN requests {{int}} NOT NULL DEFAULT 0' },
   // A sweep books tokens on accounts that count tokens; a late settlement corrects them.

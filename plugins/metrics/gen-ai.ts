@@ -3,14 +3,14 @@
 import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { MetricsFactory } from '../../core/types/plugin.ts'
+import { OTHER_MODEL, type ShownNames } from './names.ts'
 
 /** Maximum models with their own series. Callers choose model names, and some upstreams accept any name; further models are `other`. */
 const MAX_MODELS = 200
-const OTHER = 'other'
 
 export type GenAiRecorder = (ctx: RequestContext, outcome: Outcome) => void
 
-export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>): GenAiRecorder {
+export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>, names: ShownNames): GenAiRecorder {
   const call = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model']
   const tokens = tally('gen_ai_client_token_usage', 'Tokens of an upstream call.', [...call, 'gen_ai_token_type'], GEN_AI_TOKENS)
   const operation = tally(
@@ -35,8 +35,10 @@ export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>): GenAiRe
 
   return (ctx, outcome) => {
     const name = ctx.operation
-    for (const { provider, model, usage, status, latencyMs } of outcome.steps) {
-      const label = shown(provider, model, status < 400)
+    const { orgId } = ctx.principal
+    for (const { provider: by, model, usage, status, latencyMs } of outcome.steps) {
+      const provider = names.provider(by, orgId)
+      const label = shown(provider, names.model(model, orgId), status < 400)
       const vendor = providerName(provider)
       tokens.series(name, vendor, label, 'input').add(usage.inputTotal)
       tokens.series(name, vendor, label, 'output').add(usage.outputTotal)
@@ -45,8 +47,8 @@ export function genAiRecorder({ tally }: Pick<MetricsFactory, 'tally'>): GenAiRe
     // Failed calls that are not billed.
     for (const { candidate, skipped, error, status, latencyMs = 0 } of ctx.attempts) {
       if (skipped !== undefined || error === undefined) continue
-      const { provider } = candidate.connection
-      const label = shown(provider, candidate.target.model, false)
+      const provider = names.provider(candidate.connection.provider, orgId)
+      const label = shown(provider, names.model(candidate.target.model, orgId), false)
       operation.series(name, providerName(provider), label, errorType(status ?? error.status)).add(latencyMs / 1000)
     }
     request.series(name, errorType(outcome.status)).add(outcome.latencyMs / 1000)
@@ -66,7 +68,7 @@ function shownModels(): (provider: string, model: string, answered: boolean) => 
   return (provider, model, answered) => {
     let models = byProvider.get(provider)
     if (models?.has(model)) return model
-    if (!answered || count >= MAX_MODELS) return OTHER
+    if (!answered || count >= MAX_MODELS) return OTHER_MODEL
     if (models === undefined) {
       models = new Set()
       byProvider.set(provider, models)

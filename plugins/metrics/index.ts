@@ -5,6 +5,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { answererOf } from '../../core/records/request-record.ts'
 import { checkReader, type MetricsRules } from './access.ts'
 import { genAiRecorder } from './gen-ai.ts'
+import { shownNames } from './names.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const FIRST_TOKEN = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -22,6 +23,7 @@ export const metrics = definePlugin({
   },
   setup(gateway, { requireOperator, requireApiKey }) {
     const exposition = gateway.use('exposition')
+    const shown = shownNames(gateway.use('configuration').known)
     const route = ['operation', 'dialect', 'provider']
     const { tally } = gateway.metrics
     const requests = tally('requests_total', 'Requests by final status; 499 = the client left, 502 = a started stream failed.', [
@@ -41,18 +43,22 @@ export const metrics = definePlugin({
     ])
     const cost = tally('cost_usd_total', 'What upstream calls cost; those without a known price add nothing.', ['provider'])
     const attempts = tally('attempts_total', 'Upstream attempts by result.', ['provider', 'result'])
-    const genAi = genAiRecorder(gateway.metrics)
+    const genAi = genAiRecorder(gateway.metrics, shown)
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
 
     gateway.hook('settled', (ctx, outcome) => {
       // A cached answer has no provider: it would make the provider look faster than it is.
-      const provider = outcome.cached === false ? (answererOf(ctx, outcome)?.provider ?? 'none') : 'none'
+      const { orgId } = ctx.principal
+      const answerer = outcome.cached === false ? (answererOf(ctx, outcome)?.provider ?? null) : null
+      const provider = answerer === null ? 'none' : shown.provider(answerer, orgId)
       requests.series(ctx.operation, ctx.dialect, provider, String(outcome.status)).add(1)
       duration.series(ctx.operation, ctx.dialect, provider).add(outcome.latencyMs / 1000)
       if (ctx.stream && outcome.firstByteMs !== null)
         firstToken.series(ctx.operation, ctx.dialect, provider).add(outcome.firstByteMs / 1000)
-      for (const { candidate, action } of ctx.attempts) attempts.series(candidate.connection.provider, action ?? 'failed').add(1)
-      for (const { provider: billed, usage, costNano } of outcome.steps) {
+      for (const { candidate, action } of ctx.attempts)
+        attempts.series(shown.provider(candidate.connection.provider, orgId), action ?? 'failed').add(1)
+      for (const { provider: by, usage, costNano } of outcome.steps) {
+        const billed = shown.provider(by, orgId)
         tokens.series(billed, 'input').add(usage.inputTotal)
         tokens.series(billed, 'cache_read').add(usage.cacheRead)
         tokens.series(billed, 'cache_write').add(usage.cacheWrite)

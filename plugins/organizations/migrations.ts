@@ -4,6 +4,13 @@ import type { Migration } from '../../core/types/db.ts'
 export const migrations: Migration[] = [
   {
     id: '001-organizations',
+    // A person belongs to the organizations that the person is a member of.
+    belonging: {
+      organizations: { column: 'id', table: 'organizations_members', key: 'org_id' },
+      organizations_users: { column: 'id', table: 'organizations_members', key: 'user_id' },
+      organizations_identities: { column: 'user_id', table: 'organizations_members', key: 'user_id' },
+      organizations_tokens: { column: 'user_id', table: 'organizations_members', key: 'user_id' },
+    },
     up: `
       CREATE TABLE organizations (
         id {{id}},

@@ -74,20 +74,24 @@ export async function people(gateway: PluginGateway, letters: Letters, adminEmai
       }
       return directory
     },
-    write: (change) => view.write(change),
+    // People and their memberships cross organizations: a person of one accepts the invitation of another.
+    write: (change) => gateway.detached(() => view.write(change))(),
     now: () => clock.now(),
     token,
     mac,
     async oneTime(kind, userId) {
       const made = token()
-      await db.tx((tx) => insertToken(tx, kind, made.mac, userId, clock.now() + LIFETIME_MS[kind]))
+      const stored = gateway.detached(() =>
+        db.tx((tx) => insertToken(tx, kind, made.mac, userId, clock.now() + LIFETIME_MS[kind])),
+      )
+      await stored()
       return made.token
     },
     record: ({ orgId, actor, action, target, details = {}, peer }) =>
       audit.append({ orgId, actor, action, target, details, ip: peer.address }),
     later(work) {
       const job = new Promise((resolve) => setImmediate(resolve))
-        .then(work)
+        .then(gateway.detached(work))
         .catch((error: unknown) => gateway.log.error('organizations.letter_failed', { error }))
         .finally(() => running.delete(job))
       running.add(job)

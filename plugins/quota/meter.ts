@@ -35,6 +35,7 @@ export class Meter {
       name: 'quota of accounts',
       clock,
       log,
+      detached: gateway.detached,
       maxWaitMs: BEHIND_MS,
       async write(ids) {
         for (const id of ids) {

@@ -3,6 +3,10 @@ import type { Migration } from '../../core/types/db.ts'
 export const migrations: Migration[] = [
   {
     id: '001-snapshots',
+    belonging: {
+      quota_snapshots: { column: 'connection_id', table: 'connections', key: 'id' },
+      quota_exhausted: { column: 'connection_id', table: 'connections', key: 'id' },
+    },
     up: `
       CREATE TABLE quota_snapshots (
         connection_id {{int}} PRIMARY KEY,

@@ -50,6 +50,7 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
     name: 'cache of reasoning',
     clock,
     log,
+    detached: gateway.detached,
     maxRows: AT_ONCE,
     maxQueuedBytes: MAX_QUEUED_BYTES,
     async write(rows) {

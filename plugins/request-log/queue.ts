@@ -98,6 +98,7 @@ export function logQueue(gateway: PluginGateway, maxBodyBytes: number): LogQueue
     name: 'request log',
     clock,
     log,
+    detached: gateway.detached,
     async write(entries) {
       await insert(entries)
       metrics.written(entries.length)

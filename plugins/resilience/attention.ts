@@ -12,7 +12,7 @@ export function accountFacts(gateway: PluginGateway, book: AccountBook, outage: 
   const { clock } = gateway
   const accounts = gateway.use('accounts')
   const wall = (monotonic: number) => Math.round(clock.now() - (clock.monotonic() - monotonic))
-  return ({ orgId, system }) => {
+  return ({ orgId }) => {
     const mine = accounts.list().filter((account) => account.orgId === orgId && account.enabled)
     const states = mine.map((account) => ({
       account,
@@ -31,8 +31,7 @@ export function accountFacts(gateway: PluginGateway, book: AccountBook, outage: 
       return accountFact(account, state, since, others(account))
     })
     const providers = new Set(mine.map(({ connection }) => connection.provider))
-    // The figures count the connections of every organization.
-    const outages = system ? outage.current().filter(({ provider }) => providers.has(provider)) : []
+    const outages = outage.current(orgId).filter(({ provider }) => providers.has(provider))
     return [...items, ...outages.map(({ provider, errors, since }) => outageFact(provider, errors, wall(since)))]
   }
 }

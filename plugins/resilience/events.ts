@@ -103,16 +103,22 @@ const DEBOUNCE_MS = 600_000
 const MAX_FAILURES = 1000
 
 export interface OutageWatch {
-  /** Call it with the provider of each failure. */
-  failed(provider: string): void
-  /** Returns the providers that failed often within the last minute. `since`: monotonic ms. */
-  current(): { provider: string; errors: number; since: number }[]
+  /** Call it with the provider of each failure, and the organization that owns the connection. */
+  failed(provider: string, orgId: number | null): void
+  /** Returns the providers that failed often within the last minute for this organization. `since`: monotonic ms. */
+  current(orgId: number | null): { provider: string; errors: number; since: number }[]
 }
 
 export function outageWatch({ clock, counters, events, log }: PluginGateway): OutageWatch {
-  const failures = new Map<string, number[]>()
+  /** By organization, because one of them may give a provider's name to its own address. */
+  const failures = new Map<number | null, Map<string, number[]>>()
 
-  const tell = async (provider: string, severity: ProviderOutage['severity'], times: readonly number[]): Promise<void> => {
+  const tell = async (
+    provider: string,
+    orgId: number | null,
+    severity: ProviderOutage['severity'],
+    times: readonly number[],
+  ): Promise<void> => {
     const [first, last] = [times[0] as number, times.at(-1) as number]
     const wall = (time: number) => new Date(clock.now() - (clock.monotonic() - time)).toISOString()
     const data: ProviderOutage = {
@@ -124,27 +130,28 @@ export function outageWatch({ clock, counters, events, log }: PluginGateway): Ou
       last_error_at: wall(last),
       dedup_key: `${provider}:${severity}`,
     }
-    if (await counters.once(`outage:${provider}`, DEBOUNCE_MS)) events.emit('provider.outage', data)
+    const told = orgId === null ? `outage:${provider}` : `outage:${orgId}:${provider}`
+    if (await counters.once(told, DEBOUNCE_MS)) events.emit('provider.outage', data, { orgId })
   }
 
-  const recent = (provider: string): number[] => {
+  const recent = (times: readonly number[] = []): number[] => {
     const now = clock.monotonic()
-    return (failures.get(provider) ?? []).filter((time) => time > now - WINDOW_MS)
+    return times.filter((time) => time > now - WINDOW_MS)
   }
-  const failed = (provider: string): void => {
-    const now = clock.monotonic()
-    const times = recent(provider)
-    times.push(now)
+  const failed = (provider: string, orgId: number | null): void => {
+    const byProvider = failures.get(orgId) ?? new Map<string, number[]>()
+    const times = recent(byProvider.get(provider))
+    times.push(clock.monotonic())
     if (times.length > MAX_FAILURES) times.shift()
-    failures.set(provider, times)
+    failures.set(orgId, byProvider.set(provider, times))
     if (times.length < MINOR) return
-    tell(provider, times.length < MAJOR ? 'minor' : 'major', times).catch((error: unknown) =>
+    tell(provider, orgId, times.length < MAJOR ? 'minor' : 'major', times).catch((error: unknown) =>
       log.warn('event.unsent', { type: 'provider.outage', error: String(error) }),
     )
   }
-  const current = () =>
-    [...failures.keys()].flatMap((provider) => {
-      const times = recent(provider)
+  const current = (orgId: number | null) =>
+    [...(failures.get(orgId) ?? [])].flatMap(([provider, all]) => {
+      const times = recent(all)
       return times.length < MINOR ? [] : [{ provider, errors: times.length, since: times[0] as number }]
     })
   return { failed, current }

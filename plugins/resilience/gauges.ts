@@ -1,7 +1,9 @@
 // Account metrics. Labels come from connections and from closed sets, never from a request. Gauges are read at scrape time, so requests do
 // not pay for them.
+import { CUSTOM_PROVIDER } from '../../core/models/gen-ai.ts'
 import type { Attempt } from '../../core/types/context.ts'
 import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
+import type { Connection } from '../../core/types/provider.ts'
 import type { AccountBook } from './accounts/account-book.ts'
 import type { Circuit } from './accounts/breaker.ts'
 
@@ -10,7 +12,7 @@ const CIRCUITS: Readonly<Record<Circuit, number>> = { closed: 0, half_open: 1, o
 export interface AccountMetrics {
   /** Counts each skipped account of a finished request once. */
   skipped(attempts: readonly Attempt[]): void
-  cooldown(provider: string, source: 'retry_after' | 'circuit_breaker'): void
+  cooldown(connection: Connection, source: 'retry_after' | 'circuit_breaker'): void
   probe(result: 'ok' | 'failed' | 'refused' | 'unsupported' | 'other'): void
 }
 
@@ -22,10 +24,15 @@ export function accountMetrics(gateway: PluginGateway, book: AccountBook): Accou
   const inflight = metrics.gauge('account_requests_in_flight', 'Requests that run over the account.', labels)
   const cooling = metrics.gauge('account_cooldown_seconds', 'How long the account still cools down; 0 = it does not.', labels)
   const locked = metrics.gauge('account_locked_models', 'Models the account is not asked for now.', labels)
+  const { known } = gateway.use('configuration')
+  const shown = ({ id, provider }: Connection): string =>
+    known(provider) || accounts.list().some((one) => one.orgId === null && one.connection.id === id) ? provider : CUSTOM_PROVIDER
   const collect = (): void => {
     for (const gauge of [circuit, inflight, cooling, locked]) gauge.reset()
     const now = clock.monotonic()
-    for (const { connection } of accounts.list()) {
+    for (const { connection, orgId } of accounts.list()) {
+      // Readers of /metrics would see accounts of other organizations.
+      if (orgId !== null) continue
       const state = book.of(connection.id)
       const of = { provider: connection.provider, account: connection.id }
       circuit.set(of, CIRCUITS[state.breaker.circuit(now)])
@@ -42,9 +49,9 @@ export function accountMetrics(gateway: PluginGateway, book: AccountBook): Accou
   return {
     skipped(attempts) {
       for (const { skipped, candidate } of attempts)
-        if (skipped !== undefined) one(skips.series(candidate.connection.provider, skipped.reason))
+        if (skipped !== undefined) one(skips.series(shown(candidate.connection), skipped.reason))
     },
-    cooldown: (provider, source) => one(cooldowns.series(provider, source)),
+    cooldown: (connection, source) => one(cooldowns.series(shown(connection), source)),
     probe: (result) => one(probes.series(result)),
   }
 }

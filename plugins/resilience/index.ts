@@ -76,6 +76,7 @@ export const resilience = definePlugin({
       name: 'state of accounts',
       clock,
       log: gateway.log,
+      detached: gateway.detached,
       async write(states) {
         for (const state of states) {
           unwritten.delete(state)
@@ -92,7 +93,7 @@ export const resilience = definePlugin({
       announce: {
         ...announce,
         cooldownStarted(connection, ms, source) {
-          metrics.cooldown(connection.provider, source)
+          metrics.cooldown(connection, source)
           announce.cooldownStarted(connection, ms, source)
         },
       },
@@ -144,7 +145,7 @@ export const resilience = definePlugin({
           maxWaitMs: config.cooldownRetryMaxWaitMs ?? 0,
           deadlineMs: config.requestDeadlineMs ?? 0,
         }),
-        outage: outage.failed,
+        outage: (connection) => outage.failed(connection.provider, orgOf(connection.id)),
       }),
       // Retries inside count as one call of the account.
       { order: 'pre' },

@@ -3,6 +3,10 @@ import type { Migration } from '../../core/types/db.ts'
 export const migrations: Migration[] = [
   {
     id: '001-state',
+    belonging: {
+      resilience_state: { column: 'connection_id', table: 'connections', key: 'id' },
+      resilience_locks: { column: 'connection_id', table: 'connections', key: 'id' },
+    },
     up: `
       CREATE TABLE resilience_state (
         connection_id TEXT PRIMARY KEY,

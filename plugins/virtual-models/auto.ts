@@ -3,7 +3,7 @@
 import { capable, type RequestNeeds } from './capability.ts'
 import { AUTO, type CompiledModel, type CompiledTarget, PLAIN_CONFIG, plainTarget } from './compiled-model.ts'
 import type { Accounts, Knowledge } from './model-facts.ts'
-import type { LatencyTable } from './strategies/latency-table.ts'
+import type { LatencyTable, LatencyTables } from './strategies/latency-table.ts'
 
 const WEIGHTS = { health: 0.35, quota: 0.2, cost: 0.25, latency: 0.2 }
 const UNKNOWN = { quota: 0.5, cost: 0.3, latency: 0.5 }
@@ -21,7 +21,7 @@ export interface AutoModel {
 
 export interface AutoSources {
   knowledge: Knowledge
-  latency: LatencyTable
+  latency: LatencyTables
   /** Ms. */
   monotonic: () => number
   /** Epoch ms. */
@@ -52,19 +52,20 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
   }
 
   function ranking(orgId: number | null): CompiledTarget[] {
+    const measured = latency(orgId)
     const possible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
       const { mode, price, contextWindow } = knowledge.facts(provider, model)
       const known = price !== undefined || contextWindow !== undefined
       if (mode === 'chat' ? !known && !isDefault : mode !== undefined || !isDefault) return []
       const target = plainTarget(provider, model)
       const accounts = knowledge.accounts(orgId, target)
-      return hopeless(accounts) ? [] : [{ target, available: accounts.available, health: healthOf(target, accounts) }]
+      return hopeless(accounts) ? [] : [{ target, available: accounts.available, health: healthOf(target, accounts, measured) }]
     })
     // When every target is unavailable, the executor reports that and the retry time.
     const awake = possible.filter(({ available }) => available.length > 0)
     const eligible = awake.length > 0 ? awake : possible
     const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
-    const times = ranks(eligible.map(({ target }) => latency.any(target.id)?.ms ?? null))
+    const times = ranks(eligible.map(({ target }) => measured.any(target.id)?.ms ?? null))
     return eligible
       .map(({ target, available, health }, index) => ({
         target,
@@ -78,10 +79,10 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
       .map(({ target }) => target)
   }
 
-  function healthOf(target: CompiledTarget, { available }: Accounts): number {
+  function healthOf(target: CompiledTarget, { available }: Accounts, measured: LatencyTable): number {
     const states = available.map((connection) => knowledge.stateOf(connection)?.breaker ?? 'closed')
     const circuit = states.includes('closed') ? 1 : states.includes('half_open') ? 0.5 : 0
-    return Math.max(0, circuit - latency.failureRate(target.id))
+    return Math.max(0, circuit - measured.failureRate(target.id))
   }
 
   /** Returns the quota of the account with the most remaining: exhausted accounts are skipped. */

@@ -18,10 +18,9 @@ export function checkTargets(gateway: Pick<PluginGateway, 'use'>): CheckTargets 
   const accounts = gateway.use('accounts')
   return (fields, orgId, standing = []) => {
     const refuseUnknown = (provider: string, param: string): void => {
-      if (configuration.known(provider) || connections.knows(provider)) return
-      const all = accounts.list()
-      if (all.some(({ connection }) => connection.provider === provider)) return
-      const own = all.filter((one) => one.orgId === orgId).map(({ connection }) => connection)
+      if (configuration.known(provider) || connections.knows(provider, orgId)) return
+      const own = accounts.list().flatMap((one) => (one.orgId === orgId ? [one.connection] : []))
+      if (own.some((connection) => connection.provider === provider)) return
       throw GatewayError.invalid(param, unknownProvider(provider, own))
     }
     const { judge } = fields.config

@@ -8,7 +8,7 @@ import { asksItself } from './multi-call/asks-itself.ts'
 import { type StickyOptions, type StickySessions, stickySessions } from './sticky.ts'
 import type { AccountTurns } from './strategies/account-turns.ts'
 import { estimatedCost, listedPrice } from './strategies/cost.ts'
-import { latencyTable } from './strategies/latency-table.ts'
+import { type LatencyTables, latencyTables } from './strategies/latency-table.ts'
 import { ordered } from './strategies/order.ts'
 import { cursors } from './strategies/rotation.ts'
 
@@ -30,7 +30,7 @@ export interface Planner {
   plan(ctx: RequestContext, route: Route, candidates: Candidate[]): Candidate[]
   /** Learns from the attempts of any request; `route`: null for concrete models. */
   learn(ctx: RequestContext, route: Route | null, status: number): void
-  readonly latency: ReturnType<typeof latencyTable>
+  readonly latency: LatencyTables
   readonly cursors: ReturnType<typeof cursors>
   readonly sessions: StickySessions
 }
@@ -56,7 +56,7 @@ interface Known {
 
 export function planner({ knowledge, random, monotonic, shared, accounts }: PlannerOptions): Planner {
   const turns = cursors()
-  const latency = latencyTable(monotonic)
+  const latency = latencyTables(monotonic)
   const sessions = stickySessions({ ...shared, monotonic, quotaLeft: knowledge.quotaLeft })
   const remembered = new WeakMap<readonly CompiledTarget[], Known>()
 
@@ -88,7 +88,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
         random,
         cost: (target) => estimatedCost(factsOf(target), needs.tokens, needs.maxTokens),
         listedPrice: (target) => listedPrice(factsOf(target)),
-        latency: ({ id }) => latency.of(id, ctx.stream, now)?.ms ?? null,
+        latency: ({ id }) => latency(ctx.principal.orgId).of(id, ctx.stream, now)?.ms ?? null,
       })
       const walk: Candidate[] = []
       for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
@@ -101,13 +101,14 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
       return maxAttempts > 0 ? order.slice(0, maxAttempts) : order
     },
     learn(ctx, route, status) {
+      const measured = latency(ctx.principal.orgId)
       for (const { candidate, error, latencyMs, action, role } of ctx.attempts) {
         if (action === 'skipped' || latencyMs === undefined) continue
         const id = `${candidate.target.provider}/${candidate.target.model}`
         // Members of a panel and drafts are never streamed.
         const stream = ctx.stream && role !== 'panel' && role !== 'step'
-        if (error === undefined) latency.answered(id, stream, latencyMs)
-        else if (isFault(error)) latency.failed(id, stream)
+        if (error === undefined) measured.answered(id, stream, latencyMs)
+        else if (isFault(error)) measured.failed(id, stream)
       }
       if (route !== null && status === 200 && ctx.candidate !== null && !isMultiCall(route.compiled))
         sessions.answered(ctx, route.compiled, ctx.candidate)

@@ -39,7 +39,7 @@ export function orderNow(sources: PreviewSources, orgId: number | null, { compil
     random: null,
     cost: ({ provider, model }) => knowledge.cost(provider, model, facts.inputTokens, facts.maxTokens),
     listedPrice: ({ provider, model }) => knowledge.listedPrice(provider, model),
-    latency: (target) => latencyOf(planner, target, facts)?.ms ?? null,
+    latency: (target) => latencyOf(planner, orgId, target, facts)?.ms ?? null,
   })
   return { looked, kept, order }
 }
@@ -63,7 +63,10 @@ export function previewOf(sources: PreviewSources, model: VirtualModel, previewe
       ...(model.strategy === 'weighted' ? { draw_probability: odds.get(target) ?? 0 } : {}),
       connections_available: accounts.available.length,
       connections_total: accounts.total,
-      signals: signalsOf(knowledge, target, accounts, { cost: cost(target), latency: latencyOf(planner, target, facts) }),
+      signals: signalsOf(knowledge, target, accounts, {
+        cost: cost(target),
+        latency: latencyOf(planner, model.orgId, target, facts),
+      }),
     })),
     dropped: [
       ...looked.filter((one) => !kept.includes(one)).map(({ target, accounts }) => droppedOf(target, accounts)),
@@ -72,8 +75,9 @@ export function previewOf(sources: PreviewSources, model: VirtualModel, previewe
   }
 }
 
-function latencyOf({ latency }: Planner, { id }: CompiledTarget, { stream }: RequestFacts) {
-  return stream === null ? latency.any(id) : latency.of(id, stream)
+function latencyOf(planner: Planner, orgId: number | null, { id }: CompiledTarget, { stream }: RequestFacts) {
+  const measured = planner.latency(orgId)
+  return stream === null ? measured.any(id) : measured.of(id, stream)
 }
 
 /** Returns whether a target can serve the request. As for requests, all stay when no target that has an account can. */

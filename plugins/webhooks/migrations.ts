@@ -79,6 +79,7 @@ export const migrations: Migration[] = [
   {
     // Attempts of a delivery, and an index to queue failed deliveries of one endpoint again.
     id: '004-attempts',
+    belonging: { webhooks_attempts: { column: 'delivery_id', table: 'webhooks_deliveries', key: 'id' } },
     up: `
       CREATE TABLE webhooks_attempts (
         id {{id}},

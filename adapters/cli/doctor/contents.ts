@@ -6,6 +6,7 @@ import { type ControlPlane, EMPTY, type Place } from '../control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 import { checkRecords } from './records.ts'
+import { checkTenancy } from './tenancy.ts'
 
 interface Connection {
   id: number
@@ -23,6 +24,7 @@ export async function checkContents(plane: ControlPlane, place: Surroundings): P
     ...(await checkPlan(plane)),
     ...(await checkSettings(plane, place)),
     ...(await checkRecords(plane, place)),
+    ...checkTenancy(plane, place),
   ]
 }
 

@@ -21,7 +21,7 @@ export interface Evaluator {
 }
 
 export interface EvaluatorSources {
-  readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log' | 'events'>
+  readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log' | 'events' | 'detached'>
   readonly calendar: Calendar
   readonly mirror: Mirror
   budgets(): ReadonlyMap<number, Budget>
@@ -101,7 +101,7 @@ export function evaluator(sources: EvaluatorSources): Evaluator {
     if (closed || running !== null || pause !== null || waiting.size === 0) return
     const batch = [...waiting.values()]
     waiting.clear()
-    running = guarded(() => look(batch)).finally(() => {
+    running = guarded(gateway.detached(() => look(batch))).finally(() => {
       running = null
       if (closed) return
       const again = (): void => {

@@ -28,6 +28,7 @@ export function bodyWriter(gateway: PluginGateway, db: Db, maxBytes: number): Ba
     name: 'log of bodies',
     clock: gateway.clock,
     log: gateway.log,
+    detached: gateway.detached,
     maxRows: AT_ONCE,
     maxQueuedRows: MAX_QUEUED,
     maxQueuedBytes: MAX_QUEUED_BYTES,

@@ -6,12 +6,12 @@ import { rootOf } from '../../../core/records/root-request.ts'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { Connection } from '../../../core/types/provider.ts'
 import type { Result } from '../../../core/types/result.ts'
 import type { AccountBook, Sent } from '../accounts/account-book.ts'
 import { PROBE_LEASE_MS } from '../accounts/breaker.ts'
 import { type Effect, effectOf } from '../accounts/effects.ts'
 import type { ErrorRules } from '../accounts/error-rules.ts'
-import type { OutageWatch } from '../events.ts'
 import type { EarlyProbes } from '../probes/early-probes.ts'
 import { isTest, skipping } from './candidates.ts'
 import type { Capacity } from './capacity.ts'
@@ -26,7 +26,7 @@ export interface AttemptParts {
   capacity: Capacity
   rules: ErrorRules
   wait: CooldownWait
-  outage: OutageWatch['failed']
+  outage(connection: Connection): void
   renewal: Renewal
   /** True: other processes send probes, too. */
   shared: boolean
@@ -160,7 +160,7 @@ class AttemptRun {
     book.failed(this.#sent, error, effect)
     const { status, kind, stale } = error.upstream as NonNullable<GatewayErrorShape['upstream']>
     if ((status === 0 && kind !== 'proxy' && !stale) || (status >= 300 && status < 400) || status >= 500)
-      outage(this.#sent.connection.provider)
+      outage(this.#sent.connection)
   }
 
   #untilItsEnd({ source }: Extract<Result, { kind: 'stream' }>): void {

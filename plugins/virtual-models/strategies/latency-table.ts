@@ -33,6 +33,26 @@ export interface LatencyTable {
   failureRate(id: string): number
 }
 
+/** Each organization measures for itself: a slow or failing address of one has no effect on the others. */
+export type LatencyTables = (orgId: number | null) => LatencyTable
+
+const MAX_ORGANIZATIONS = 1000
+
+export function latencyTables(monotonic: () => number): LatencyTables {
+  const own = latencyTable(monotonic)
+  const others = new Map<number, LatencyTable>()
+  return (orgId) => {
+    if (orgId === null) return own
+    let table = others.get(orgId)
+    if (table === undefined) {
+      table = latencyTable(monotonic)
+      others.set(orgId, table)
+      if (others.size > MAX_ORGANIZATIONS) others.delete(others.keys().next().value as number)
+    }
+    return table
+  }
+}
+
 /** @param monotonic returns ms. */
 export function latencyTable(monotonic: () => number): LatencyTable {
   const whole = new Map<string, Entry>()

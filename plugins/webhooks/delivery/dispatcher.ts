@@ -41,7 +41,8 @@ export class Dispatcher {
     this.#again = true
     this.#timer?.cancel()
     this.#timer = null
-    this.#looking ??= this.#look()
+    // A route of one organization may wake it, and it delivers the events of all.
+    this.#looking ??= this.#parts.gateway.detached(() => this.#look())()
   }
 
   /** For a delivery that is queued as already claimed. */

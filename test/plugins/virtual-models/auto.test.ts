@@ -105,7 +105,7 @@ describe('its ranking', () => {
       quotaLeft: ({ id }) => left[id] ?? null,
       stateOf: ({ id }) => ({ breaker: breakers[id] ?? 'closed' }) as never,
     }
-    const auto = autoModel({ knowledge, latency, monotonic: () => now, now: 0 })
+    const auto = autoModel({ knowledge, latency: () => latency, monotonic: () => now, now: 0 })
     const order = () => auto.compiled(null).targets.map(({ model }) => model)
     const wait = (ms: number) => {
       now += ms
