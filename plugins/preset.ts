@@ -25,7 +25,9 @@ import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
+import { mail } from './mail/index.ts'
 import { metrics } from './metrics/index.ts'
+import { oidc } from './oidc/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
 import { playground } from './playground/index.ts'
 import { pluginList } from './plugin-list/index.ts'
@@ -70,6 +72,8 @@ export type {} from './guardrails/service.ts'
 export type {} from './keys/resource.ts'
 export type {} from './keys/service.ts'
 export type {} from './ledger/service.ts'
+export type {} from './mail/service.ts'
+export type {} from './organizations/service.ts'
 export type {} from './policy/service.ts'
 export type {} from './pricing/service.ts'
 export type {} from './quota/service.ts'
@@ -86,6 +90,9 @@ export type {} from './webhooks/service.ts'
 export interface PresetOptions {
   /** False leaves a plugin out; an object holds its options. */
   signIn?: Parameters<typeof signIn>[0]
+  mail?: Parameters<typeof mail>[0] | false
+  /** Signs tenants in with an identity provider; it needs multi-tenant mode. */
+  oidc?: Parameters<typeof oidc>[0] | false
   keys?: Parameters<typeof keys>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   guardrails?: false
@@ -148,6 +155,8 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     settings(),
     audit(),
     signIn(options.signIn),
+    options.mail !== false && mail(options.mail),
+    options.oidc !== false && oidc(options.oidc),
     keys(options.keys),
     options.rateLimits !== false && rateLimits(options.rateLimits),
     options.guardrails !== false && guardrails(),
@@ -208,6 +217,8 @@ export function preset(options: PresetOptions = {}): Plugin[] {
 /** True: `false` leaves the plugin out. */
 const OPTIONS: Record<keyof PresetOptions, boolean> = {
   signIn: false,
+  mail: true,
+  oidc: true,
   keys: false,
   rateLimits: true,
   guardrails: true,

@@ -147,10 +147,6 @@ export const VARIABLES: readonly Variable[] = [
 
   // Not read yet.
   v('ADMIN_EMAILS', 'list', [], 'E-mail addresses that become system administrators on sign-up.'),
-  v('IDP_ALLOWED_DOMAINS', 'list', [], 'E-mail domains that may sign in.'),
-  v('IDP_ISSUER', 'url', null, 'Identity-provider issuer override.'),
-  v('EMAIL_API_KEY', 'secret', null, 'Transactional e-mail; without it e-mails are logged.'),
-  v('EMAIL_FROM', 'string', null, 'Sender of transactional e-mail.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FREE_POOL_GLOBAL_DAILY_TOKEN_CAP', 'int', null, 'Free-pool tokens per UTC day, of all organizations together.', positive),
