@@ -28,6 +28,7 @@ import { liveEvents } from './live-events/index.ts'
 import { mail } from './mail/index.ts'
 import { metrics } from './metrics/index.ts'
 import { oidc } from './oidc/index.ts'
+import { organizations } from './organizations/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
 import { playground } from './playground/index.ts'
 import { pluginList } from './plugin-list/index.ts'
@@ -94,6 +95,7 @@ export interface PresetOptions {
   /** Signs tenants in with an identity provider; it needs multi-tenant mode. */
   oidc?: Parameters<typeof oidc>[0] | false
   keys?: Parameters<typeof keys>[0]
+  organizations?: Parameters<typeof organizations>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
   guardrails?: false
   wasmFilters?: Parameters<typeof wasmFilters>[0] | false
@@ -158,6 +160,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.mail !== false && mail(options.mail),
     options.oidc !== false && oidc(options.oidc),
     keys(options.keys),
+    organizations(options.organizations),
     options.rateLimits !== false && rateLimits(options.rateLimits),
     options.guardrails !== false && guardrails(),
     options.wasmFilters !== false && wasmFilters(options.wasmFilters),
@@ -220,6 +223,7 @@ const OPTIONS: Record<keyof PresetOptions, boolean> = {
   mail: true,
   oidc: true,
   keys: false,
+  organizations: false,
   rateLimits: true,
   guardrails: true,
   wasmFilters: true,

@@ -17,10 +17,6 @@ export interface ConfigOptions {
   distBaseUrl: string
   /** Release artifacts for /dl/*. */
   distDir: string
-  /** Transactional e-mail; without it e-mails are logged. */
-  emailApiKey: string
-  /** Sender of transactional e-mail. */
-  emailFrom: string
   /** Client versions by provider id. */
   fingerprintVersions: string
   /** Free-pool tokens per UTC day, of all organizations together. */
@@ -37,10 +33,6 @@ export interface ConfigOptions {
   hookTimeoutMs: number
   /** Bind address. */
   host: string
-  /** E-mail domains that may sign in. */
-  idpAllowedDomains: string
-  /** Identity-provider issuer override. */
-  idpIssuer: string
   /** What to do when Redis is unreachable: let requests pass, count per process, or refuse. */
   limiterRedisFallback: 'fail-open' | 'local' | 'fail-closed'
   /** How long logged requests are kept, days; 0 disables time pruning. */

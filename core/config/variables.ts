@@ -142,11 +142,12 @@ export const VARIABLES: readonly Variable[] = [
 
   // Read by several plugins.
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
+  v('IDP_CLIENT_ID', 'string', null, 'Identity-provider client id. Set the client secret too.'),
+  v('IDP_CLIENT_SECRET', 'secret', null, 'Identity-provider client secret.'),
   v('USAGE_RETENTION_DAYS', 'int', 30, 'How long usage is kept, days; 0 or negative keeps forever.'),
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('ADMIN_EMAILS', 'list', [], 'E-mail addresses that become system administrators on sign-up.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FREE_POOL_GLOBAL_DAILY_TOKEN_CAP', 'int', null, 'Free-pool tokens per UTC day, of all organizations together.', positive),

@@ -65,12 +65,14 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     body: createBody,
     response: createdKey,
     audit: 'key.create',
-    async handler({ body, orgId }) {
+    async handler({ body, orgId, operator }) {
       refuseExclusive('keys', configuration.exclusive)
       const fields = fieldsOf(body, { ...NO_FIELDS, label: 'key' })
       fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
       const key = newSecret()
-      const row = await view.write((db) => insertKey(db, orgId, { ...fields, ...stored(key) }, now()))
+      const row = await view.write((db) =>
+        insertKey(db, orgId, { ...fields, ...stored(key), created_by: operator.userId ?? null }, now()),
+      )
       await created(row)
       return { ...recordOf(row), key }
     },

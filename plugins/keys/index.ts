@@ -149,6 +149,7 @@ function clientKey(row: KeyRow): ClientKey {
     sessionBudgetNano: row.session_budget_nano,
     expiresAt: row.expires_at,
     guardrailsExempt: row.guardrails_exempt,
+    createdBy: row.created_by,
   }
 }
 

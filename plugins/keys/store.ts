@@ -25,6 +25,7 @@ export const keyRow = z.object({
   config_key: z.string().nullable(),
   declared: z.string().nullable(),
   archived_at: nullableInt,
+  created_by: nullableInt,
 })
 export type KeyRow = z.output<typeof keyRow>
 
@@ -45,6 +46,8 @@ export interface NewKey extends KeyFields {
   last4: string
   config_key?: string
   declared?: string
+  /** The person who made it; null or absent: a token, the command line or the file. */
+  created_by?: number | null
 }
 
 const LIVING = sql`revoked_at IS NULL AND archived_at IS NULL`
@@ -61,10 +64,11 @@ export function configKeys(db: Db): Promise<KeyRow[]> {
 export async function insertKey(db: Db, orgId: number | null, key: NewKey, now: number): Promise<KeyRow> {
   const row = await db.get(
     sql`INSERT INTO keys (org_id, label, mac, last4, allowed_models, rate_limit_rpm, rate_limit_tpm, cost_center,
-          session_budget_nano, expires_at, guardrails_exempt, created_at, updated_at, managed_by, config_key, declared)
+          session_budget_nano, expires_at, guardrails_exempt, created_at, updated_at, managed_by, config_key, declared, created_by)
         VALUES (${orgId ?? 0}, ${key.label}, ${key.mac}, ${key.last4}, ${JSON.stringify(key.allowed_models)}, ${key.rate_limit_rpm},
           ${key.rate_limit_tpm}, ${key.cost_center}, ${key.session_budget_nano}, ${key.expires_at}, ${key.guardrails_exempt ? 1 : 0}, ${now}, ${now},
-          ${key.config_key === undefined ? 'api' : 'config'}, ${key.config_key ?? null}, ${key.declared ?? null})
+          ${key.config_key === undefined ? 'api' : 'config'}, ${key.config_key ?? null}, ${key.declared ?? null},
+          ${key.created_by ?? null})
         RETURNING *`,
     keyRow,
   )

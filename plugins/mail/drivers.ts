@@ -8,7 +8,7 @@ import { domainOf } from './address.ts'
 import type { Rendered } from './rendered.ts'
 
 export interface Mail extends Rendered {
-  /** Of the outbox. The API drops a second letter with the same id. */
+  /** The id in the outbox. The API drops a second letter with the same id. */
   readonly id: string
   readonly kind: string
   readonly to: string

@@ -26,7 +26,7 @@ export const mail = definePlugin({
     /** `gateway@example.com` or `Name <gateway@example.com>`. */
     from: z.string().nullable().default(null),
     publicUrl: z.string().nullable().default(null).meta({ env: 'PUBLIC_URL' }),
-    port: z.int().default(8788).meta({ env: 'PORT' }),
+    port: z.int().min(0).max(65535).default(8788).meta({ env: 'PORT' }),
     outboundProxy: z.string().nullable().default(null).meta({ env: 'OUTBOUND_PROXY' }),
   }),
   settings: {

@@ -52,7 +52,7 @@ function nameOf(claim: unknown): string | null {
 
 const RANK = { member: 1, admin: 2, owner: 3 } as const
 
-/** Of several groups of one organization the highest role applies. Without the claim there are no groups. */
+/** Several groups of one organization give the highest of their roles. Without the claim there are no groups. */
 function membershipsOf(claims: Claims, { groups, groupsClaim }: IdentityRules): Membership[] | null {
   if (groups === null) return null
   const claim = claimAt(claims, groupsClaim)

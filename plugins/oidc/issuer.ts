@@ -1,4 +1,4 @@
-// What the issuer publishes: its endpoints and its keys. Both are cached; an issuer that fails for a while does no harm to what is known.
+// Fetches the endpoints and keys that the issuer publishes. Both are cached, and stay usable while the issuer fails.
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../../core/types/ports.ts'
@@ -34,7 +34,7 @@ const MINUTE_MS = 60_000
 const METADATA_MS = 60 * MINUTE_MS
 const KEYS_MS = 10 * MINUTE_MS
 const UNKNOWN_KEY_MS = 30_000
-/** What failed to load again is used this long after its time. */
+/** A value that cannot be loaded again is used until this age. */
 const STALE_MS = 24 * 60 * MINUTE_MS
 
 export function issuerAt(url: string, calls: IssuerCalls, clock: Pick<Clock, 'monotonic'>): Issuer {

@@ -2,10 +2,12 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { View } from '../../core/types/db.ts'
+import type { Operator } from '../../core/types/operator.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Peer } from '../../core/types/ports.ts'
 import { bearerOf } from './operators.ts'
 import { refused } from './refusal.ts'
+import type { Profile } from './service.ts'
 import { SESSION_SECONDS, type Sessions } from './session.ts'
 import { slots } from './slots.ts'
 import { endSession } from './store.ts'
@@ -30,7 +32,7 @@ const profile = z.strictObject({
   org: z.strictObject({ id: z.int(), name: z.string() }).nullable(),
   role: z.enum(['member', 'manage', 'owner', 'system']),
   read_only: z.boolean(),
-  orgs: z.array(z.strictObject({ id: z.int(), name: z.string() })),
+  orgs: z.array(z.strictObject({ id: z.int(), name: z.string(), role: z.enum(['member', 'manage', 'owner', 'system']) })),
   auth: z.enum(['open', 'password', 'token', 'host', 'oidc']),
   multi_tenant: z.boolean(),
   idp_enabled: z.boolean(),
@@ -45,9 +47,19 @@ export interface SignInRoutes {
   multiTenant: boolean
   idpEnabled: boolean
   attempts: Throttle
+  profile(operator: Operator): Profile
 }
 
-export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTenant, idpEnabled, attempts }: SignInRoutes): void {
+export function signInRoutes({
+  gateway,
+  sessions,
+  ended,
+  checkPassword,
+  multiTenant,
+  idpEnabled,
+  attempts,
+  profile: profileOf,
+}: SignInRoutes): void {
   const audit = gateway.use('audit')
   const hashing = slots(HASHES_AT_ONCE)
 
@@ -82,8 +94,7 @@ export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTen
     // The route writes its own entries, because a failure is recorded too.
     audit: false,
     async handler({ body, request, peer }) {
-      if (multiTenant && idpEnabled)
-        throw GatewayError.forbidden('Password login is disabled: sign in with the identity provider.')
+      if (multiTenant && idpEnabled) throw GatewayError.forbidden('password login is disabled')
       if (multiTenant) throw GatewayError.invalid(null, 'This gateway has many tenants: sign in at POST /api/auth/login.')
       if (checkPassword === null) {
         if (peer.local !== true)
@@ -133,16 +144,19 @@ export function signInRoutes({ gateway, sessions, ended, checkPassword, multiTen
     path: '/api/auth/me',
     summary: 'Returns the role and rights of the caller, and the way of signing in.',
     response: profile,
-    handler: ({ operator }) => ({
-      user: null,
-      org: null,
-      role: operator.role,
-      read_only: operator.readOnly,
-      orgs: [],
-      auth: operator.auth,
-      multi_tenant: multiTenant,
-      idp_enabled: idpEnabled,
-    }),
+    handler: ({ operator }) => {
+      const { user, org, orgs } = profileOf(operator)
+      return {
+        user,
+        org,
+        role: operator.role,
+        read_only: operator.readOnly,
+        orgs: [...orgs],
+        auth: operator.auth,
+        multi_tenant: multiTenant,
+        idp_enabled: idpEnabled,
+      }
+    },
   })
 
   async function issued() {

@@ -7,10 +7,11 @@ import { jwtSecret } from './jwt-secret.ts'
 import { migrations } from './migrations.ts'
 import { operatorService } from './operators.ts'
 import { passwordCheck, passwords } from './password.ts'
+import { refused } from './refusal.ts'
 import type { AccountSource, SignInService } from './service.ts'
 import { passwordVersionOf, sessions } from './session.ts'
 import { activeTokens, endedSessions, forgetExpired } from './store.ts'
-import { throttle } from './throttle.ts'
+import { forwardedAddress, throttle } from './throttle.ts'
 import { tokenRoutes } from './token-api.ts'
 import { tokens } from './tokens.ts'
 
@@ -27,16 +28,14 @@ export const signIn = definePlugin({
     /** The key for session tokens, at least 32 bytes; null: derived from the master key. */
     jwtSecret: text,
     multiTenant: z.boolean().default(false),
-    idpClientId: text,
-    idpClientSecret: text,
+    idpClientId: text.meta({ env: 'IDP_CLIENT_ID' }),
+    idpClientSecret: text.meta({ env: 'IDP_CLIENT_SECRET' }),
   }),
   variables: {
     MULTI_TENANT: {
       option: 'multiTenant',
-      about: 'Multi-tenant mode. Sign-up does not exist yet. It disables the password sign-in.',
+      about: 'Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password.',
     },
-    IDP_CLIENT_ID: { option: 'idpClientId', about: 'Identity-provider client id. Set the client secret too.' },
-    IDP_CLIENT_SECRET: { option: 'idpClientSecret', type: 'secret', about: 'Identity-provider client secret.' },
     DASHBOARD_PASSWORD_HASH: { option: 'passwordHash', type: 'secret', about: 'Argon2 PHC hash of the dashboard password.' },
     JWT_SECRET: {
       option: 'jwtSecret',
@@ -87,6 +86,8 @@ export const signIn = definePlugin({
       issue: (account, auth) => signedIn.issueFor(account, auth),
       attempts,
       passwords: passwords(),
+      addressOf: forwardedAddress,
+      refused,
     }
     gateway.provide('signIn', service)
     signInRoutes({
@@ -97,6 +98,7 @@ export const signIn = definePlugin({
       multiTenant,
       idpEnabled: idpOnly,
       attempts,
+      profile: (operator) => accounts?.profile(operator) ?? { user: null, org: null, orgs: [] },
     })
     tokenRoutes(gateway, living, mac)
     gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))

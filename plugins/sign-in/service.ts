@@ -1,5 +1,6 @@
 // Type of the service `signIn`.
 
+import type { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -19,6 +20,23 @@ export interface AccountSource {
   operator(account: Account, generation: number, auth: 'password' | 'oidc'): Operator | null
   /** Sessions of an older generation are refused; a password reset increments it. */
   generation(userId: number): number
+  /** Returns the person's role in an organization now; null: no access. A token of that person never has more. */
+  role(userId: number, orgId: number | null): Operator['role'] | null
+  /** Returns what `GET /api/auth/me` shows of a caller. */
+  profile(operator: Operator): Profile
+}
+
+/** The person behind a caller, the organization of the session, and those that the person may switch to. */
+export interface Profile {
+  readonly user: {
+    readonly id: number
+    readonly email: string
+    readonly name: string | null
+    readonly email_verified: boolean
+    readonly role: string
+  } | null
+  readonly org: { readonly id: number; readonly name: string } | null
+  readonly orgs: readonly { readonly id: number; readonly name: string; readonly role: Operator['role'] }[]
 }
 
 export interface IssuedSession {
@@ -40,6 +58,10 @@ export interface SignInService {
   /** Counts failed attempts over all sign-in routes and replicas. */
   readonly attempts: Throttle
   readonly passwords: Passwords
+  /** Returns the address that attempts are counted under, from the forwarding headers; null when they hold none. */
+  addressOf(headers: Headers): string | null
+  /** Returns the 401 of the control plane. */
+  refused(message: string): GatewayError
 }
 
 /** Argon2id off the event loop, a few at once. */

@@ -12,8 +12,8 @@ const WITHOUT_ADDRESS = 5
 const ALL = 300
 
 export interface Attempt {
-  /** The attempt succeeded: nothing stays booked. */
-  succeeded(): Promise<void>
+  /** The attempt succeeded: nothing stays booked. `keepAddress`: it still counts for the source address. */
+  succeeded(options?: { keepAddress?: boolean }): Promise<void>
 }
 
 export interface Throttle {
@@ -35,8 +35,8 @@ export function throttle(counters: Pick<Counters, 'debit' | 'once'>, clock: Pick
         address === null ? ['no-address', WITHOUT_ADDRESS] : [`address:${address}`, PER_ADDRESS],
       ]
       const booked: string[] = []
-      const takeBack = async (): Promise<void> => {
-        for (const key of booked.splice(0)) await counters.debit(key, -1, MINUTE_MS)
+      const takeBack = async ({ keepAddress = false } = {}): Promise<void> => {
+        for (const key of booked.splice(0, keepAddress ? 2 : 3)) await counters.debit(key, -1, MINUTE_MS)
       }
       for (const [name, limit] of buckets) {
         const key = `failed:${name}:${at}`

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { recordingLog } from '../../support/recording-log.ts'
-import { LETTER, MAIL_ENV, type MailApi, type MailWorld, mailApi, mailWorld } from './support.ts'
+import { LETTER, MAIL_ENV, type MailApi, type MailWorld, mailApi, mailWorld, type Received } from './support.ts'
 
 const HOUR = 3_600_000
 
@@ -28,7 +28,7 @@ describe('letters', () => {
     expect(t.mail.delivers).toBe(true)
     await t.mail.send(LETTER)
     await t.until(() => api.received.length === 1)
-    const [{ headers, body } = { headers: {}, body: {} }] = api.received
+    const { headers, body } = api.received[0] as Received
     const link = 'https://llm.example.com/gw/verify#token=theSecretOfTheLink'
     expect(headers).toMatchObject({ authorization: 'Bearer re_secretOfTheMailApi', 'content-type': 'application/json' })
     expect(headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/)

@@ -26,6 +26,8 @@ afterEach(async () => {
   await issuer.close()
 })
 
+/** The answer is given. */
+const over = (_: unknown): boolean => true
 const asked = (path: string): number => issuer.asked.filter((one) => one.path === path).length
 const DISCOVERY = '/.well-known/openid-configuration'
 
@@ -39,7 +41,7 @@ describe('the configuration', () => {
   })
 
   it('that cannot be fetched is a 503 that says so, to a browser a code', async () => {
-    issuer.intercept = (_, response) => void response.destroy() ?? true
+    issuer.intercept = (_, response) => over(response.destroy())
     expect(await errorOf((await t.start()).response)).toMatchObject({
       ...DOWN,
       message: expect.stringContaining('identity provider cannot be reached'),
@@ -52,7 +54,7 @@ describe('the configuration', () => {
 
   it('that is known is used while the issuer is down', async () => {
     await t.start()
-    issuer.intercept = (_, response) => void response.destroy() ?? true
+    issuer.intercept = (_, response) => over(response.destroy())
     await clock.advance(2 * 3_600_000)
     expect((await t.start()).response.status).toBe(302)
     await clock.advance(24 * 3_600_000)
@@ -120,7 +122,7 @@ describe('keys', () => {
   })
 
   it('that cannot be fetched are a 503', async () => {
-    issuer.intercept = (path, response) => path === '/keys' && (void response.writeHead(503).end() ?? true)
+    issuer.intercept = (path, response) => path === '/keys' && over(response.writeHead(503).end())
     expect(await errorOf(await t.signIn())).toMatchObject(DOWN)
   })
 })
@@ -135,7 +137,7 @@ describe('the exchange', () => {
     [302, {}, 503, 'issuer_unavailable'],
   ])('that answers %i %j is refused', async (said, body, status, code) => {
     issuer.intercept = (path, response) =>
-      path === '/token' && (void response.writeHead(said, { location: `${issuer.url}/token` }).end(JSON.stringify(body)) ?? true)
+      path === '/token' && over(response.writeHead(said, { location: `${issuer.url}/token` }).end(JSON.stringify(body)))
     expect(await errorOf(await t.signIn())).toMatchObject({ status, code })
     expect(asked('/token')).toBe(1)
   })
@@ -148,7 +150,7 @@ describe('secrets', () => {
     const shown: string[] = []
     issuer.sign = async () => 'eyJhbGciOiJSUzI1NiJ9.theClaimsOfAPerson.x'
     shown.push(await (await quiet.signIn()).text())
-    issuer.intercept = (path, response) => path === '/token' && (void response.destroy() ?? true)
+    issuer.intercept = (path, response) => path === '/token' && over(response.destroy())
     shown.push(await (await quiet.signIn()).text())
     await quiet.close()
     const all = shown.join() + JSON.stringify(log.lines)

@@ -17,6 +17,8 @@ export function people(seen: Identity[]) {
     setup(gateway) {
       gateway.use('signIn').accounts({
         generation: () => 0,
+        role: () => 'manage',
+        profile: () => ({ user: null, org: null, orgs: [] }),
         operator: ({ userId, orgId }, _generation, auth) => ({
           actor: `user:${userId}`,
           orgId,
@@ -52,7 +54,7 @@ export async function oidcWorld(
   const seen: Identity[] = []
   const t = await createTestGateway({
     ...options,
-    config: { ...options.config, plugins: preset({ oidc }) },
+    config: { ...options.config, plugins: preset({ oidc }).filter(({ name }) => name !== 'organizations') },
     plugins: [people(seen), ...plugins],
     env: {
       MULTI_TENANT: 'true',

@@ -1,0 +1,66 @@
+// Finds or creates the person whom an identity provider vouches for, and applies the memberships that its groups map to.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Db } from '../../core/types/db.ts'
+import type { People } from './people.ts'
+import type { ExternalIdentity, OrgRole } from './service.ts'
+import { firstOrganization } from './sessions.ts'
+import { memberRowsOf, organizationRef, removeMember, setMember } from './store.ts'
+import { forgetPassword, insertIdentity, insertUser, markVerified, normalEmail, userOfIdentity } from './users.ts'
+
+const RANK: Record<OrgRole, number> = { member: 0, admin: 1, owner: 2 }
+
+/** @throws GatewayError 403 for a disabled user, and for one whose groups give no organization. */
+export async function signedInBy(people: People, identity: ExternalIdentity): Promise<{ userId: number; orgId: number | null }> {
+  const email = normalEmail(identity.email)
+  const userId = await people.write(async (db) => {
+    const now = people.now()
+    const known = await userOfIdentity(db, identity.issuer, identity.subject)
+    const id = known ?? (await adopted(db, people, email, identity.name, now))
+    if (known === null) await insertIdentity(db, identity.issuer, identity.subject, id, now)
+    if (people.directory().users.get(id)?.email === email) await markVerified(db, id, now)
+    await applyGroups(db, id, identity.memberships, now)
+    return id
+  })
+  const user = people.directory().users.get(userId)
+  if (user === undefined || user.disabled)
+    throw GatewayError.forbidden('This account is disabled. Ask an administrator of this gateway.')
+  const mapped = identity.memberships !== null && !user.systemAdmin
+  if (mapped && people.directory().membershipsOf(userId).length === 0)
+    throw GatewayError.forbidden(
+      'None of your groups gives access to an organization here. Ask an administrator of this gateway.',
+    )
+  return { userId, orgId: await firstOrganization(people, userId) }
+}
+
+/** An account with this address belongs to whoever the identity provider says owns the address. */
+async function adopted(db: Db, people: People, email: string, name: string | null, now: number): Promise<number> {
+  const existing = people.directory().byEmail.get(email)
+  if (existing !== undefined) {
+    // Whoever signed up with an address that was never verified may be a stranger: the password and the sessions end.
+    if (!existing.emailVerified) await forgetPassword(db, existing.id)
+    return existing.id
+  }
+  const made = await insertUser(db, { email, name, passwordHash: null, verified: true, systemAdmin: false }, now)
+  if (made === undefined) throw new Error('The account was created by another sign-in at the same time. Sign in again.')
+  return made.id
+}
+
+/** Memberships from groups follow the groups; those from invitations stay. */
+async function applyGroups(db: Db, userId: number, mapped: ExternalIdentity['memberships'], now: number): Promise<void> {
+  if (mapped === null) return
+  const wanted = new Map<number, OrgRole>()
+  for (const { organization, role } of mapped) {
+    const orgId = await organizationRef(db, organization)
+    if (orgId === null) continue
+    const before = wanted.get(orgId)
+    if (before === undefined || RANK[role] > RANK[before]) wanted.set(orgId, role)
+  }
+  const rows = await memberRowsOf(db, userId)
+  for (const { org_id, source } of rows)
+    if (source === 'identity-provider' && !wanted.has(org_id)) await removeMember(db, org_id, userId)
+  for (const [orgId, role] of wanted) {
+    const present = rows.find(({ org_id }) => org_id === orgId)
+    if (present === undefined || (present.source === 'identity-provider' && present.role !== role))
+      await setMember(db, { orgId, userId, role, source: 'identity-provider' }, now)
+  }
+}

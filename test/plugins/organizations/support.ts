@@ -1,0 +1,52 @@
+// A gateway with tenants, and the acts of its people.
+import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+
+export { errorOf } from '../sign-in/support.ts'
+export const PASSWORD = 'correct horse battery staple'
+
+export const bearer = (credential: string): Record<string, string> => ({ authorization: `Bearer ${credential}` })
+
+export function openTenants(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  return createTestGateway({ ...options, env: { MULTI_TENANT: 'true', PUBLIC_URL: 'https://gateway.test', ...options.env } })
+}
+
+export interface Session {
+  token: string
+  expires_at: string
+  user: { id: number; email: string; name: string | null; email_verified: boolean; role: string }
+  org: { id: number; name: string } | null
+  role: string
+}
+
+/** Every sign-up has an address of its own to be counted under. */
+let addresses = 0
+const elsewhere = () => ({ 'x-forwarded-for': `198.51.${Math.floor(++addresses / 250) % 250}.${addresses % 250}` })
+
+export async function signUp(t: TestGateway, email: string, more: Record<string, unknown> = {}): Promise<Session> {
+  const response = await t.post('/api/auth/signup', { email, password: PASSWORD, ...more }, elsewhere())
+  if (response.status !== 201) throw new Error(`POST /api/auth/signup: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Session
+}
+
+export async function logIn(t: TestGateway, email: string, password = PASSWORD): Promise<Session> {
+  const response = await t.post('/api/auth/login', { email, password }, elsewhere())
+  if (response.status !== 200) throw new Error(`POST /api/auth/login: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Session
+}
+
+/** A call of the control plane as the owner of `session`. */
+export function as(t: TestGateway, { token }: Pick<Session, 'token'>) {
+  return async <T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: T }> => {
+    const response = await t.fetch(path, {
+      method,
+      headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as T }
+  }
+}
