@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import { signInRoutes } from './api.ts'
 import { jwtSecret } from './jwt-secret.ts'
+import { methodsRoute } from './methods.ts'
 import { migrations } from './migrations.ts'
 import { operatorService } from './operators.ts'
 import { passwordCheck, passwords } from './password.ts'
@@ -100,6 +101,7 @@ export const signIn = definePlugin({
       attempts,
       profile: (operator) => accounts?.profile(operator) ?? { user: null, org: null, orgs: [] },
     })
+    methodsRoute(gateway, service)
     tokenRoutes(gateway, living, mac)
     gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))
     return () => known.close()
