@@ -38,6 +38,8 @@ export interface PortableKind<T = unknown> {
   readonly schema: ZodType<T>
   /** Members of `secrets` that this kind supports. */
   readonly secrets: readonly string[]
+  /** True: the rows belong to the whole gateway, and an organization's export leaves them out. */
+  readonly global?: boolean
   readonly view: View<unknown>
   /** Returns the rows. @param nameOf returns the name of a row of another kind by its id; null: there is none. */
   rows(orgId: number | null, nameOf: (kind: string, id: number) => string | null): Promise<readonly PortableRow[]>

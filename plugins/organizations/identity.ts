@@ -4,7 +4,7 @@ import type { Db } from '../../core/types/db.ts'
 import type { People } from './people.ts'
 import type { ExternalIdentity, OrgRole } from './service.ts'
 import { firstOrganization } from './sessions.ts'
-import { memberRowsOf, organizationRef, removeMember, setMember } from './store.ts'
+import { dropMapped, memberRowsOf, organizationRef, setMember } from './store.ts'
 import { forgetPassword, insertIdentity, insertUser, markVerified, normalEmail, userOfIdentity } from './users.ts'
 
 const RANK: Record<OrgRole, number> = { member: 0, admin: 1, owner: 2 }
@@ -57,7 +57,7 @@ async function applyGroups(db: Db, userId: number, mapped: ExternalIdentity['mem
   }
   const rows = await memberRowsOf(db, userId)
   for (const { org_id, source } of rows)
-    if (source === 'identity-provider' && !wanted.has(org_id)) await removeMember(db, org_id, userId)
+    if (source === 'identity-provider' && !wanted.has(org_id)) await dropMapped(db, org_id, userId)
   for (const [orgId, role] of wanted) {
     const present = rows.find(({ org_id }) => org_id === orgId)
     if (present === undefined || (present.source === 'identity-provider' && present.role !== role))

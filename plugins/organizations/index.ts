@@ -2,12 +2,21 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { accountSource } from './accounts.ts'
+import { invitationRoutes } from './api/invitations.ts'
+import { memberRoutes } from './api/members.ts'
+import { organizationRoutes } from './api/organization.ts'
+import { sessionRoutes } from './api/session.ts'
 import { signUpRoutes } from './api/sign-up.ts'
+import { systemRoutes } from './api/system.ts'
+import { userRoutes } from './api/users.ts'
+import { verifyRoutes } from './api/verify.ts'
+import { purgeLate } from './deletion.ts'
 import { dataPlaneGuard } from './guard.ts'
 import { letters } from './letters.ts'
 import { migrations } from './migrations.ts'
 import { people as peopleOf } from './people.ts'
 import { organizationService } from './provided.ts'
+import { organizationResource } from './resource.ts'
 import { forgetTokens, normalEmail } from './users.ts'
 
 const HOUR_MS = 3_600_000
@@ -34,6 +43,15 @@ export const organizations = definePlugin({
     gateway.provide('organizations', organizationService(people))
     dataPlaneGuard(people)
     signUpRoutes(people)
+    verifyRoutes(people, config.publicUrl)
+    sessionRoutes(people)
+    organizationRoutes(people)
+    memberRoutes(people)
+    invitationRoutes(people)
+    systemRoutes(people)
+    userRoutes(people)
+    gateway.resource(organizationResource(people))
+    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(gateway.db, people.now() - 2 * HOUR_MS))
     gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()))
     return () => people.settled()
   },

@@ -19,6 +19,8 @@ export interface People {
   /** The rows for reconciliation. */
   readonly view: View<unknown>
   directory(): Directory
+  /** The plugin that exports rows; undefined: there is none. */
+  exported(): Services['transfer'] | undefined
   /** Runs one transaction. When it resolves, this process has the change in memory. */
   write<T>(change: (db: Db) => Promise<T>): Promise<T>
   now(): number
@@ -63,6 +65,7 @@ export async function people(gateway: PluginGateway, letters: Letters, adminEmai
     signIn: gateway.use('signIn'),
     letters,
     view,
+    exported: gateway.optional('transfer'),
     directory() {
       // The plugin `mail` may be set up later than this one.
       if (delivers !== letters.delivers()) {

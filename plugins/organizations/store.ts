@@ -89,9 +89,19 @@ export async function setMember(
   )
 }
 
+/** Returns false when there is no such member, or it is the owner. */
 export async function removeMember(db: Db, orgId: number, userId: number): Promise<boolean> {
-  const { changes } = await db.run(sql`DELETE FROM organizations_members WHERE org_id = ${orgId} AND user_id = ${userId}`)
+  const { changes } = await db.run(
+    sql`DELETE FROM organizations_members WHERE org_id = ${orgId} AND user_id = ${userId} AND role <> 'owner'`,
+  )
   return changes === 1
+}
+
+/** Removes a membership that groups gave, also an owner's. */
+export async function dropMapped(db: Db, orgId: number, userId: number): Promise<void> {
+  await db.run(
+    sql`DELETE FROM organizations_members WHERE org_id = ${orgId} AND user_id = ${userId} AND source = 'identity-provider'`,
+  )
 }
 
 export function memberRowsOf(db: Db, userId: number): Promise<MemberRow[]> {
@@ -110,4 +120,18 @@ export async function organizationRef(db: Db, text: string): Promise<number | nu
     numbered,
   )
   return row?.id ?? null
+}
+
+/** Returns false when there is no such member, or it is the owner. */
+export async function changeRole(db: Db, orgId: number, userId: number, role: OrgRole): Promise<boolean> {
+  const { changes } = await db.run(
+    sql`UPDATE organizations_members SET role = ${role} WHERE org_id = ${orgId} AND user_id = ${userId} AND role <> 'owner'`,
+  )
+  return changes === 1
+}
+
+/** Makes the member the only owner. */
+export async function transferOwnership(db: Db, orgId: number, userId: number, now: number): Promise<void> {
+  await db.run(sql`UPDATE organizations_members SET role = 'admin' WHERE org_id = ${orgId} AND role = 'owner'`)
+  await setMember(db, { orgId, userId, role: 'owner', source: 'operator' }, now)
 }

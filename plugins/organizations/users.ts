@@ -138,3 +138,10 @@ export async function takeToken(db: Db, kind: TokenKind, mac: string, now: numbe
 export async function forgetTokens(db: Db, now: number): Promise<void> {
   await db.run(sql`DELETE FROM organizations_tokens WHERE expires_at < ${now}`)
 }
+
+export async function tokenIsGood(db: Db, kind: TokenKind, mac: string, now: number): Promise<boolean> {
+  const row = await db.get(
+    sql`SELECT user_id FROM organizations_tokens WHERE mac = ${mac} AND kind = ${kind} AND used_at IS NULL AND expires_at > ${now}`,
+  )
+  return row !== undefined
+}

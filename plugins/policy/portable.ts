@@ -9,6 +9,7 @@ const data = z.strictObject({ provider_id: z.string().min(1).max(64), mode: z.en
 export function portablePolicy(view: View<readonly PolicyRow[]>): PortableKind<z.output<typeof data>> {
   return {
     kind: 'policy',
+    global: true,
     after: [],
     schema: data,
     secrets: [],

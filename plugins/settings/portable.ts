@@ -16,6 +16,7 @@ export function portableSettings(
   const registry = gateway.use('settings')
   return {
     kind: 'settings',
+    global: true,
     after: [],
     schema: data.refine(({ value }) => value !== undefined && value !== null, { path: ['value'], error: 'must be a value' }),
     secrets: [],

@@ -73,7 +73,12 @@ export const signIn = definePlugin({
       accounts: () => accounts,
       ended: (jti) => ended.current.has(jti),
     })
-    const known = tokens(gateway, mac, () => living.current)
+    const known = tokens(
+      gateway,
+      mac,
+      () => living.current,
+      () => accounts,
+    )
     const attempts = throttle(gateway.counters, clock)
 
     gateway.provide('operators', operatorService({ owner, open: !required, sessions: signedIn, tokens: known }))

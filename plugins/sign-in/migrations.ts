@@ -24,4 +24,5 @@ export const migrations: Migration[] = [
       );
     `,
   },
+  { id: '002-token-user', up: 'ALTER TABLE sign_in_tokens ADD COLUMN user_id {{int}}' },
 ]

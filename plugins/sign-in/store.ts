@@ -15,6 +15,7 @@ export const tokenRow = z.object({
   created_at: z.number().int(),
   expires_at: z.number().int().nullable(),
   last_used_at: z.number().int().nullable(),
+  user_id: z.number().int().nullable(),
 })
 export type TokenRow = z.output<typeof tokenRow>
 export type NewToken = Omit<TokenRow, 'id' | 'org_id' | 'last_used_at'>
@@ -30,9 +31,9 @@ export function tokensOf(db: Db, orgId: number | null): Promise<TokenRow[]> {
 
 export async function insertToken(db: Db, orgId: number | null, token: NewToken): Promise<TokenRow> {
   const row = await db.get(
-    sql`INSERT INTO sign_in_tokens (org_id, label, mac, last4, scope, role, created_by, created_at, expires_at)
+    sql`INSERT INTO sign_in_tokens (org_id, label, mac, last4, scope, role, created_by, created_at, expires_at, user_id)
         VALUES (${orgId ?? 0}, ${token.label}, ${token.mac}, ${token.last4}, ${token.scope}, ${token.role}, ${token.created_by},
-          ${token.created_at}, ${token.expires_at})
+          ${token.created_at}, ${token.expires_at}, ${token.user_id})
         RETURNING *`,
     tokenRow,
   )

@@ -75,6 +75,7 @@ export function tokenRoutes(
         scope: body.scope,
         role: operator.role,
         created_by: operator.actor,
+        user_id: operator.userId ?? null,
         created_at: clock.now(),
         expires_at: boundedExpiry(body.expires_at, operator.actor),
       }

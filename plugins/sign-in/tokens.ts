@@ -4,10 +4,12 @@ import { randomId } from '../../core/ids/ids.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { refused } from './refusal.ts'
+import type { AccountSource } from './service.ts'
 import { markUsed, type TokenRow } from './store.ts'
 
 export const TOKEN_PREFIX = 'gmt_'
 const RANDOM = 43
+const RANK: readonly Operator['role'][] = ['member', 'manage', 'owner', 'system']
 /** Resolution of `last_used_at`. */
 const USE_NOTED_EVERY_MS = 60_000
 
@@ -26,6 +28,7 @@ export function tokens(
   gateway: Pick<PluginGateway, 'db' | 'clock' | 'log'>,
   mac: (token: string) => string,
   byMac: () => ReadonlyMap<string, TokenRow>,
+  accounts: () => Pick<AccountSource, 'role'> | null,
 ): Tokens {
   const { db, clock, log } = gateway
   const noted = new Map<number, number>()
@@ -45,17 +48,27 @@ export function tokens(
     uses.push({ id, at: now })
   }
 
+  /** A person's token has at most the rights that the person has now. */
+  const roleNow = ({ user_id, org_id, role }: TokenRow): TokenRow['role'] | null => {
+    if (user_id === null) return role
+    const now = accounts()?.role(user_id, org_id === 0 ? null : org_id) ?? null
+    return now !== null && RANK.indexOf(now) < RANK.indexOf(role) ? now : now && role
+  }
+
   return {
     identify(token) {
       const row = byMac().get(mac(token))
       if (row === undefined) throw refused('This management token is unknown or was revoked.')
       if (row.expires_at !== null && row.expires_at <= clock.now())
         throw refused(`This management token expired on ${new Date(row.expires_at).toISOString()}.`)
+      const role = roleNow(row)
+      if (role === null) throw refused('The person who made this management token has no access any more.')
       note(row)
       return {
         actor: `token:${row.id}`,
         orgId: row.org_id === 0 ? null : row.org_id,
-        role: row.role,
+        role,
+        ...(row.user_id === null ? {} : { userId: row.user_id }),
         readOnly: row.scope === 'read',
         auth: 'token',
       }

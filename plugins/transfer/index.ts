@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PortableRow } from '../../core/types/portable.ts'
-import { VERSION } from '../../core/version.ts'
-import { byName, type ExportDocument, exportDocument, FORMAT } from './document.ts'
+import { type ExportDocument, exportDocument } from './document.ts'
+import { exported } from './export.ts'
 import { importRows } from './import.ts'
-import { open, type Secrets, seal } from './sealed-secrets.ts'
+import { open, type Secrets } from './sealed-secrets.ts'
 
 const passphrase = z.string().min(12, 'must have at least 12 characters').max(1000)
 
@@ -24,6 +23,9 @@ export const transfer = definePlugin({
   setup(gateway) {
     const portable = gateway.use('portable')
     const configuration = gateway.use('configuration')
+    gateway.provide('transfer', {
+      document: (orgId) => exported(portable, { orgId, passphrase: null, now: gateway.clock.now() }),
+    })
 
     gateway.api({
       method: 'POST',
@@ -36,29 +38,10 @@ export const transfer = definePlugin({
       audit: 'gateway.export',
       async handler({ body, orgId, audited }) {
         const given = body.passphrase ?? null
-        const rows: Record<string, ExportDocument['rows'][string]> = {}
-        const secrets: Record<string, Record<string, Readonly<Record<string, string>>>> = {}
-        const skipped: ExportDocument['skipped'] = []
-        for (const source of portable.kinds()) {
-          const { kind } = source
-          const kept = [...byName(await portable.rows(source, orgId)).values()].filter((row) => {
-            const reason = left(row, given !== null)
-            if (reason !== null) skipped.push({ kind, name: row.name, reason })
-            return reason === null
-          })
-          rows[kind] = kept.map(({ name, data }) => ({ name, data }))
-          secrets[kind] = Object.fromEntries(kept.filter(hasSecrets).map((row) => [row.name, row.secrets]))
-        }
-        const count = Object.values(rows).reduce((sum, { length }) => sum + length, 0)
+        const document = await exported(portable, { orgId, passphrase: given, now: gateway.clock.now() })
+        const count = Object.values(document.rows).reduce((sum, { length }) => sum + length, 0)
         audited('*', { rows: count, secrets: given !== null })
-        return {
-          hookgate_export: FORMAT,
-          version: VERSION,
-          created_at: new Date(gateway.clock.now()).toISOString(),
-          rows,
-          secrets: given === null ? null : await seal(secrets, given),
-          skipped,
-        }
+        return document
       },
     })
 
@@ -88,15 +71,6 @@ export const transfer = definePlugin({
 })
 
 export default transfer
-
-function left(row: PortableRow, withSecrets: boolean): string | null {
-  if (row.managedBy === 'config') return 'gateway.config.ts owns it'
-  return row.needsSecrets === true && !withSecrets ? 'it is made of a secret; export with a passphrase' : null
-}
-
-function hasSecrets({ secrets }: PortableRow): boolean {
-  return Object.keys(secrets).length > 0
-}
 
 /** @throws GatewayError 400 when one of the two is missing, or they do not match. */
 async function opened({ secrets }: ExportDocument, given: string | null): Promise<Secrets> {

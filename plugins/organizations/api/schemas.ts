@@ -31,8 +31,10 @@ export const session = z.strictObject({
 })
 
 /** @throws GatewayError 403 for a token, which has no person behind it. */
-export function personOf({ userId }: Operator): number {
-  if (userId === undefined) throw GatewayError.forbidden('This needs the session of a person. Sign in at POST /api/auth/login.')
+export function personOf({ userId, auth }: Operator): number {
+  // A token must not turn into a session, which may outlive it.
+  if (userId === undefined || auth === 'token')
+    throw GatewayError.forbidden('This needs the session of a person. Sign in at POST /api/auth/login.')
   return userId
 }
 

@@ -1,5 +1,9 @@
 // A gateway with tenants, and the acts of its people.
+import { expect, vi } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+
+import { definePlugin } from '../../../core/plugins/define.ts'
+import type { Services } from '../../../core/types/plugin.ts'
 
 export { errorOf } from '../sign-in/support.ts'
 export const PASSWORD = 'correct horse battery staple'
@@ -49,4 +53,52 @@ export function as(t: TestGateway, { token }: Pick<Session, 'token'>) {
     const text = await response.text()
     return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as T }
   }
+}
+
+export interface SentLetter {
+  to: string
+  kind: string
+  orgId: number | null
+  /** The one-time token of its link. */
+  token: string
+}
+
+/** Stands in for the mail: keeps every letter. */
+export function postbox({ delivers = true } = {}) {
+  const sent: SentLetter[] = []
+  const plugin = definePlugin({
+    name: 'mail',
+    setup(gateway) {
+      gateway.provide('mail', {
+        delivers,
+        async send({ to, kind, orgId, action }) {
+          sent.push({ to, kind, orgId, token: new URL(action?.path ?? '/', 'http://x').searchParams.get('token') ?? '' })
+        },
+        link: (path) => `https://gateway.test${path}`,
+      })
+    },
+  })
+  return {
+    plugin: plugin(),
+    sent,
+    /** Resolves to the next letter of this kind to the address; each is returned once. */
+    async letter(kind: string, to: string): Promise<SentLetter> {
+      const find = () => sent.findIndex((candidate) => candidate.kind === kind && candidate.to === to)
+      await vi.waitFor(() => expect(find()).not.toBe(-1), { timeout: 10_000 })
+      return sent.splice(find(), 1)[0] as SentLetter
+    },
+  }
+}
+
+/** Shows the service to a test. */
+export function peephole() {
+  let seen: Services['organizations'] | null = null
+  const plugin = definePlugin({
+    name: 'peephole',
+    requires: ['organizations'],
+    setup(gateway) {
+      seen = gateway.use('organizations')
+    },
+  })
+  return { plugin: plugin(), service: () => seen as Services['organizations'] }
 }

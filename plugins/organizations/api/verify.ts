@@ -1,0 +1,142 @@
+// Verification of addresses and new passwords: /api/auth/verify, /verify/resend, /forgot, /reset. The letters go out after the answer, so
+// that neither the answer nor its duration shows whether an account exists.
+import { z } from 'zod'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import type { Peer } from '../../../core/types/ports.ts'
+import { actorOf } from '../accounts.ts'
+import { resetLetter, verifyLetter } from '../letters.ts'
+import type { People } from '../people.ts'
+import { endSessions, markVerified, setPassword, takeToken, tokenIsGood } from '../users.ts'
+import { email, password, token } from './schemas.ts'
+import { refuseWithoutPasswords } from './sign-up.ts'
+
+const HOUR_MS = 3_600_000
+/** More letters to one address are silently left out. */
+const LETTERS_PER_HOUR = 5
+
+const sent = z.strictObject({ sent: z.literal(true) })
+const verified = z.strictObject({ verified: z.literal(true) })
+
+export function verifyRoutes(people: People, publicUrl: string | null): void {
+  const { gateway } = people
+
+  const mayWrite = async (kind: string, address: string): Promise<boolean> =>
+    (await gateway.counters.debit(`letters:${kind}:${address}`, 1, HOUR_MS)).total <= LETTERS_PER_HOUR
+
+  /** @throws GatewayError 400 */
+  const verify = async (given: string, peer: Peer): Promise<void> => {
+    const mac = people.mac(given)
+    if (!(await tokenIsGood(gateway.db, 'verify', mac, people.now()))) throw badToken()
+    const userId = await people.write(async (db) => {
+      const id = await takeToken(db, 'verify', mac, people.now())
+      if (id !== null) await markVerified(db, id, people.now())
+      return id
+    })
+    if (userId === null) throw badToken()
+    await people.record({ orgId: null, actor: actorOf(userId), action: 'user.verify', target: String(userId), peer })
+  }
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/auth/verify',
+    summary: 'The link of the verification letter. A browser is sent to the dashboard.',
+    role: 'public',
+    query: z.object({ token }),
+    response: verified,
+    async handler({ query, request, peer }) {
+      const page = (request.headers.get('accept') ?? '').includes('text/html')
+      const failure = await verify(query.token, peer).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      if (failure !== null && !(page && GatewayError.is(failure) && failure.status === 400)) throw failure
+      if (!page) return { verified: true as const }
+      const location = `${publicUrl?.replace(/\/$/, '') ?? ''}/?verified=${failure === null ? 1 : 0}`
+      return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store' } })
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/auth/verify',
+    summary: 'Uses up a verification token.',
+    role: 'public',
+    body: z.strictObject({ token }),
+    response: verified,
+    audit: false,
+    async handler({ body, peer }) {
+      await verify(body.token, peer)
+      return { verified: true as const }
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/auth/verify/resend',
+    summary: 'Sends another verification letter. The answer is the same for an unknown address.',
+    role: 'public',
+    body: z.strictObject({ email }),
+    response: sent,
+    audit: false,
+    handler({ body }) {
+      people.later(async () => {
+        const user = people.directory().byEmail.get(body.email)
+        if (user === undefined || user.emailVerified || user.disabled || !(await mayWrite('verify', body.email))) return
+        await people.letters.send(verifyLetter(user.email, await people.oneTime('verify', user.id)))
+      })
+      return { sent: true as const }
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/auth/forgot',
+    summary: 'Sends a link for a new password. The answer is the same for an unknown address.',
+    role: 'public',
+    body: z.strictObject({ email }),
+    response: sent,
+    audit: false,
+    handler({ body }) {
+      refuseWithoutPasswords(people)
+      people.later(async () => {
+        const user = people.directory().byEmail.get(body.email)
+        if (user === undefined || user.disabled || !(await mayWrite('reset', body.email))) return
+        await people.letters.send(resetLetter(user.email, await people.oneTime('reset', user.id)))
+      })
+      return { sent: true as const }
+    },
+  })
+
+  gateway.api({
+    method: 'POST',
+    path: '/api/auth/reset',
+    summary: 'Sets a new password with the token of the letter, and ends every session of the account.',
+    role: 'public',
+    body: z.strictObject({ token, password }),
+    response: z.strictObject({ reset: z.literal(true) }),
+    audit: false,
+    async handler({ body, peer }) {
+      refuseWithoutPasswords(people)
+      const mac = people.mac(body.token)
+      // Before the hashing: an invented token costs no work.
+      if (!(await tokenIsGood(gateway.db, 'reset', mac, people.now()))) throw badToken()
+      const passwordHash = await people.signIn.passwords.hash(body.password)
+      const userId = await people.write(async (db) => {
+        const id = await takeToken(db, 'reset', mac, people.now())
+        if (id === null) return null
+        await setPassword(db, id, passwordHash)
+        await endSessions(db, id)
+        // The letter reached its reader.
+        await markVerified(db, id, people.now())
+        return id
+      })
+      if (userId === null) throw badToken()
+      await people.record({ orgId: null, actor: actorOf(userId), action: 'user.reset_password', target: String(userId), peer })
+      return { reset: true as const }
+    },
+  })
+}
+
+function badToken(): GatewayError {
+  return GatewayError.invalid('token', '`token` is unknown, expired or was used before. Ask for another letter.', 'invalid_token')
+}
