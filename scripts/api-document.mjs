@@ -23,6 +23,16 @@ export function controlPlaneOf(document) {
   return { openapi: document.openapi, info: { title: 'hookgate', version: '' }, paths, components }
 }
 
+/** Options of a gateway whose document has every route: tenants bring routes of their own. */
+export const WITH_EVERY_ROUTE = { env: { PRICING_SYNC_ENABLED: 'false', MULTI_TENANT: 'true' } }
+
+/** Returns the document of a test gateway with tenants. */
+export async function documentOf(t) {
+  const account = { email: 'reader@example.com', password: 'a password of a reader' }
+  const { token } = await (await t.post('/api/auth/signup', account)).json()
+  return (await t.fetch('/api/openapi.json', { headers: { authorization: `Bearer ${token}` } })).json()
+}
+
 export function hashOf(document) {
   return createHash('sha256')
     .update(JSON.stringify(controlPlaneOf(document)))

@@ -8,11 +8,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestGateway } from '../dist/adapters/testing/index.js'
-import { controlPlaneOf, hashOf } from './api-document.mjs'
+import { controlPlaneOf, documentOf, hashOf, WITH_EVERY_ROUTE } from './api-document.mjs'
 
 const OUT = new URL('../adapters/client/schema.ts', import.meta.url)
-const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' } })
-const document = await (await t.fetch('/api/openapi.json')).json()
+const t = await createTestGateway(WITH_EVERY_ROUTE)
+const document = await documentOf(t)
 await t.close()
 
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-api-'))
