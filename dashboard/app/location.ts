@@ -1,5 +1,7 @@
 // The address of the page. All state of a view is in it: filters, range, sort order, open row, tab. A copied link shows the same view.
 import { computed, signal } from '@preact/signals'
+// Secrets of a link are erased before the address is read.
+import './arrival.ts'
 import { mount } from './mount.ts'
 
 const address = signal(new URL(location.href))

@@ -15,7 +15,8 @@ afterEach(async () => {
 async function open(secret?: string): Promise<void> {
   vi.spyOn(console, 'warn').mockImplementation(() => {})
   vi.spyOn(console, 'info').mockImplementation(() => {})
-  provider = await realProvider(CALLBACK, secret === undefined ? {} : { secret })
+  provider = await realProvider()
+  provider.register(CALLBACK, secret)
   t = await oidcWorld({ url: provider.url } as Parameters<typeof oidcWorld>[0])
 }
 
@@ -72,7 +73,9 @@ it('refuses an unverified address', async () => {
   await open()
   const { location, cookie } = await t.start()
   const back = await throughPages(location, 'unverified')
-  expect(await errorOf(await t.callback(Object.fromEntries(back.searchParams), cookie))).toMatchObject({ code: 'email_unverified' })
+  expect(await errorOf(await t.callback(Object.fromEntries(back.searchParams), cookie))).toMatchObject({
+    code: 'email_unverified',
+  })
 })
 
 it('says that the person refused', async () => {
@@ -90,5 +93,9 @@ it('says that the client secret is wrong', async () => {
   const { location, cookie } = await t.start()
   const back = await throughPages(location, 'grace')
   const said = await errorOf(await t.callback(Object.fromEntries(back.searchParams), cookie))
-  expect(said).toMatchObject({ status: 503, code: 'client_refused', message: expect.stringContaining('GATEWAY_IDP_CLIENT_SECRET') })
+  expect(said).toMatchObject({
+    status: 503,
+    code: 'client_refused',
+    message: expect.stringContaining('GATEWAY_IDP_CLIENT_SECRET'),
+  })
 })
