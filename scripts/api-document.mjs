@@ -1,6 +1,14 @@
 // The part of the OpenAPI document that the client and the dashboard use, and its hash.
 import { createHash } from 'node:crypto'
 
+/** Reads the document of a gateway with tenants, which no local caller may do without a credential. */
+export const READER = {
+  address: null,
+  local: true,
+  secure: false,
+  operator: { actor: 'docs', orgId: null, role: 'system', readOnly: true, auth: 'host' },
+}
+
 /** Leaves out the data plane, and every schema that no remaining route names. */
 export function controlPlaneOf(document) {
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => /^\/(?:api\/|health)/.test(path)))
@@ -21,16 +29,6 @@ export function controlPlaneOf(document) {
     components[kind] = { ...components[kind], [name]: componentOf(document, ref) }
   }
   return { openapi: document.openapi, info: { title: 'hookgate', version: '' }, paths, components }
-}
-
-/** Options of a gateway whose document has every route: tenants bring routes of their own. */
-export const WITH_EVERY_ROUTE = { env: { PRICING_SYNC_ENABLED: 'false', MULTI_TENANT: 'true' } }
-
-/** Returns the document of a test gateway with tenants. */
-export async function documentOf(t) {
-  const account = { email: 'reader@example.com', password: 'a password of a reader' }
-  const { token } = await (await t.post('/api/auth/signup', account)).json()
-  return (await t.fetch('/api/openapi.json', { headers: { authorization: `Bearer ${token}` } })).json()
 }
 
 export function hashOf(document) {
