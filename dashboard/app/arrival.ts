@@ -22,6 +22,9 @@ const LETTERS: Readonly<Record<string, 'verify' | 'reset' | 'invitation'>> = {
 
 export const arrival = signal<Arrival | null>(arrived(new URL(location.href)))
 
+/** The address of the page without what was taken from it. */
+export const openedAt: URL = new URL(location.href)
+
 /** The token of an invitation until it is accepted or declined: signing in may lead to another site and back. */
 export const invitation = signal<string | null>(sessionStorage.getItem(INVITATION))
 
