@@ -6,6 +6,8 @@ declare module '../core/config/option-types.ts' {
   interface ConfigOptions {
     /** Concurrent requests per upstream account. */
     accountMaxInflight: number
+    /** E-mail addresses whose owners become system administrators; with mail, once they have verified the address. */
+    adminEmails: string
     /** Format of the simple alert webhook. */
     alertWebhookFormat: 'generic' | 'slack' | 'discord'
     /** URL of the simple alert webhook. */
@@ -58,10 +60,6 @@ declare module '../core/config/option-types.ts' {
     heartbeatGenerateContent: 'auto' | 'frame' | 'comment' | 'off'
     /** E-mail domains that may sign in with the identity provider. */
     idpAllowedDomains: string
-    /** Identity-provider client id. Set the client secret too. */
-    idpClientId: string
-    /** Identity-provider client secret. */
-    idpClientSecret: string
     /** Issuer of the identity provider. Default: https://accounts.google.com. */
     idpIssuer: string
     /** Secret of session tokens; derived from the master key when unset. */
@@ -86,7 +84,7 @@ declare module '../core/config/option-types.ts' {
     maxKeyDays: number
     /** /metrics accepts operator credentials only. */
     metricsRequireOperator: boolean
-    /** Multi-tenant mode. Sign-up does not exist yet. It disables the password sign-in. */
+    /** Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password. */
     multiTenant: boolean
     /** OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent. */
     otelExporterOtlpEndpoint: string

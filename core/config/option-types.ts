@@ -3,8 +3,6 @@
 
 /** Boot options of gateway.config.ts; plugins add theirs with `declare module 'hookgate/core'`. */
 export interface ConfigOptions {
-  /** E-mail addresses that become system administrators on sign-up. */
-  adminEmails: string
   /** Start on a database that a newer version has migrated. */
   allowNewer: boolean
   /** Path of the configuration file; default `gateway.config.ts` in the working directory. */
@@ -33,6 +31,10 @@ export interface ConfigOptions {
   hookTimeoutMs: number
   /** Bind address. */
   host: string
+  /** Identity-provider client id. Set the client secret too. */
+  idpClientId: string
+  /** Identity-provider client secret. */
+  idpClientSecret: string
   /** What to do when Redis is unreachable: let requests pass, count per process, or refuse. */
   limiterRedisFallback: 'fail-open' | 'local' | 'fail-closed'
   /** How long logged requests are kept, days; 0 disables time pruning. */
