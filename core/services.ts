@@ -49,6 +49,8 @@ export interface DirectAnswer {
 export interface DirectCallOptions {
   /** Flat [name, value, …]. */
   readonly headers?: readonly string[]
+  /** With a body the call is a POST; `headers` name its content type. */
+  readonly body?: Uint8Array
   /** Limit of the answer's body in bytes; default 1 MiB, at most 64 MiB. */
   readonly maxBytes?: number
   /** Aborts the call: the promise rejects. */
@@ -83,7 +85,7 @@ export interface DirectCalls {
   post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<DirectAnswer>
   /** Settles the call like an internal call: priced, charged to the organization, and listed under its source in usage and log. */
   book(bill: SideBill): void
-  /** Sends to any address without a credential. It is not booked. */
+  /** Sends to any address without a credential of a connection. Follows no redirects. It is not booked. */
   viaProxy(proxyUrl: string | null, url: string, timeoutMs: number, options?: DirectCallOptions): Promise<DirectAnswer>
 }
 

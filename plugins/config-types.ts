@@ -6,6 +6,8 @@ declare module '../core/config/option-types.ts' {
   interface ConfigOptions {
     /** Concurrent requests per upstream account. */
     accountMaxInflight: number
+    /** E-mail addresses whose owners become system administrators; with mail, once they have verified the address. */
+    adminEmails: string
     /** Format of the simple alert webhook. */
     alertWebhookFormat: 'generic' | 'slack' | 'discord'
     /** URL of the simple alert webhook. */
@@ -42,6 +44,10 @@ declare module '../core/config/option-types.ts' {
     defaultKeyBudgetUsd: number
     /** Window of that budget: hourly, daily, weekly, monthly, yearly or lifetime. With another value new keys get no budget. */
     defaultKeyBudgetWindow: string
+    /** Key of the transactional e-mail API; without it letters are logged. */
+    emailApiKey: string
+    /** Sender of mail: `gateway@example.com` or `Name <gateway@example.com>`. */
+    emailFrom: string
     /** Rules that classify upstream errors. */
     errorRules: string
     /** Name of the virtual model of the free pool. */
@@ -52,10 +58,10 @@ declare module '../core/config/option-types.ts' {
     healthCheckIntervalSecs: number
     /** Form of the heartbeat in generate-content streams; auto: chosen by client. */
     heartbeatGenerateContent: 'auto' | 'frame' | 'comment' | 'off'
-    /** Identity-provider client id. Set the client secret too. */
-    idpClientId: string
-    /** Identity-provider client secret. */
-    idpClientSecret: string
+    /** E-mail domains that may sign in with the identity provider. */
+    idpAllowedDomains: string
+    /** Issuer of the identity provider. Default: https://accounts.google.com. */
+    idpIssuer: string
     /** Secret of session tokens; derived from the master key when unset. */
     jwtSecret: string
     /** Recent events kept for live subscribers. */
@@ -78,7 +84,7 @@ declare module '../core/config/option-types.ts' {
     maxKeyDays: number
     /** /metrics accepts operator credentials only. */
     metricsRequireOperator: boolean
-    /** Multi-tenant mode. Sign-up does not exist yet. It disables the password sign-in. */
+    /** Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password. */
     multiTenant: boolean
     /** OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent. */
     otelExporterOtlpEndpoint: string
@@ -157,6 +163,7 @@ declare module '../core/config/define.ts' {
     /** The model that writes summaries for `mode: model`. null: the model of the request. */
     'compact.model': string | null
     'cors.origins': ('*' | string)[]
+    'email.api_url': string
     'exact_cache.ttl_ms': number
     'guardrails.enabled': boolean
     'guardrails.keywords.case_sensitive': boolean

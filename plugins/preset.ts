@@ -26,7 +26,9 @@ import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
+import { mail } from './mail/index.ts'
 import { metrics } from './metrics/index.ts'
+import { oidc } from './oidc/index.ts'
 import { organizations } from './organizations/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
 import { playground } from './playground/index.ts'
@@ -94,6 +96,9 @@ export type {} from './webhooks/service.ts'
 export interface PresetOptions {
   /** False leaves a plugin out; an object holds its options. */
   signIn?: Parameters<typeof signIn>[0]
+  mail?: Parameters<typeof mail>[0] | false
+  /** Signs tenants in with an identity provider; it needs multi-tenant mode. */
+  oidc?: Parameters<typeof oidc>[0] | false
   keys?: Parameters<typeof keys>[0]
   organizations?: Parameters<typeof organizations>[0]
   rateLimits?: Parameters<typeof rateLimits>[0] | false
@@ -160,6 +165,8 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     settings(),
     audit(),
     signIn(options.signIn),
+    options.mail !== false && mail(options.mail),
+    options.oidc !== false && oidc(options.oidc),
     keys(options.keys),
     organizations(options.organizations),
     options.rateLimits !== false && rateLimits(options.rateLimits),
@@ -227,6 +234,8 @@ export function preset(options: PresetOptions = {}): Plugin[] {
 /** True: `false` leaves the plugin out. */
 const OPTIONS: Record<keyof PresetOptions, boolean> = {
   signIn: false,
+  mail: true,
+  oidc: true,
   keys: false,
   organizations: false,
   rateLimits: true,

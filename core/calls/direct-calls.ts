@@ -50,8 +50,9 @@ export function directCalls(runtime: Runtime): DirectCalls {
       connected(runtime, connection, 'POST', path, encodeUtf8(JSON.stringify(body)), timeoutMs),
     book: (bill) => bookSideCall(runtime, bill),
     viaProxy(proxyUrl, url, timeoutMs, options = {}) {
-      const wire = wireOf(runtime, 'GET', url, proxyUrl, null)
+      const wire = wireOf(runtime, options.body === undefined ? 'GET' : 'POST', url, proxyUrl, null)
       wire.headers.push(...(options.headers ?? []))
+      wire.body = options.body === undefined ? null : [options.body]
       return fetched(runtime, wire, timeoutMs, options)
     },
   }

@@ -3,8 +3,6 @@
 
 /** Boot options of gateway.config.ts; plugins add theirs with `declare module 'hookgate/core'`. */
 export interface ConfigOptions {
-  /** E-mail addresses that become system administrators on sign-up. */
-  adminEmails: string
   /** Start on a database that a newer version has migrated. */
   allowNewer: boolean
   /** Path of the configuration file; default `gateway.config.ts` in the working directory. */
@@ -17,10 +15,6 @@ export interface ConfigOptions {
   distBaseUrl: string
   /** Release artifacts for /dl/*. */
   distDir: string
-  /** Transactional e-mail; without it e-mails are logged. */
-  emailApiKey: string
-  /** Sender of transactional e-mail. */
-  emailFrom: string
   /** Client versions by provider id. */
   fingerprintVersions: string
   /** Free-pool tokens per UTC day, of all organizations together. */
@@ -37,10 +31,10 @@ export interface ConfigOptions {
   hookTimeoutMs: number
   /** Bind address. */
   host: string
-  /** E-mail domains that may sign in. */
-  idpAllowedDomains: string
-  /** Identity-provider issuer override. */
-  idpIssuer: string
+  /** Identity-provider client id. Set the client secret too. */
+  idpClientId: string
+  /** Identity-provider client secret. */
+  idpClientSecret: string
   /** What to do when Redis is unreachable: let requests pass, count per process, or refuse. */
   limiterRedisFallback: 'fail-open' | 'local' | 'fail-closed'
   /** How long logged requests are kept, days; 0 disables time pruning. */

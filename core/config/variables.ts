@@ -142,15 +142,13 @@ export const VARIABLES: readonly Variable[] = [
 
   // Read by several plugins.
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
+  v('IDP_CLIENT_ID', 'string', null, 'Identity-provider client id. Set the client secret too.'),
+  v('IDP_CLIENT_SECRET', 'secret', null, 'Identity-provider client secret.'),
   v('USAGE_RETENTION_DAYS', 'int', 30, 'How long usage is kept, days; 0 or negative keeps forever.'),
   v('FREE_POOL_VM', 'string', 'gateway/free', 'Name of the virtual model of the free pool.'),
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('IDP_ALLOWED_DOMAINS', 'list', [], 'E-mail domains that may sign in.'),
-  v('IDP_ISSUER', 'url', null, 'Identity-provider issuer override.'),
-  v('EMAIL_API_KEY', 'secret', null, 'Transactional e-mail; without it e-mails are logged.'),
-  v('EMAIL_FROM', 'string', null, 'Sender of transactional e-mail.'),
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),

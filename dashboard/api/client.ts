@@ -5,13 +5,16 @@ import { ApiError } from './error.ts'
 import type { paths } from './schema.d.ts'
 import { signedOut, token } from './session.ts'
 
+/** A 401 of these means a wrong password. */
+const LOGINS = new Set(['/api/login', '/api/auth/login'])
+
 const authorized: Middleware = {
   onRequest({ request }) {
     if (token.value !== null) request.headers.set('authorization', `Bearer ${token.value}`)
     return request
   },
   onResponse({ response, schemaPath }) {
-    if (response.status === 401 && schemaPath !== '/api/login') signedOut.value = true
+    if (response.status === 401 && !LOGINS.has(schemaPath)) signedOut.value = true
   },
 }
 

@@ -1,8 +1,9 @@
 // The address of the page. All state of a view is in it: filters, range, sort order, open row, tab. A copied link shows the same view.
 import { computed, signal } from '@preact/signals'
+import { openedAt } from './arrival.ts'
 import { mount } from './mount.ts'
 
-const address = signal(new URL(location.href))
+const address = signal(openedAt)
 
 /** The path below the mount point; `/` for the first page. */
 export const path = computed(() => below(address.value.pathname))

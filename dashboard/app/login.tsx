@@ -1,9 +1,13 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../api/client.ts'
+import { useGet } from '../api/query.ts'
 import { signIn } from '../api/session.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, TextField } from '../ui/form.tsx'
+import { Later } from './later.tsx'
 import { loadMe } from './me.ts'
+
+const loadAccounts = () => import('./accounts.tsx')
 
 /** @param over the session ended while a page was open: the page and its drafts stay under the login */
 export function Login({ over = false }: { over?: boolean }) {
@@ -14,7 +18,12 @@ export function Login({ over = false }: { over?: boolean }) {
     signIn(token)
     await loadMe()
   }
-  const form = (
+  const methods = useGet('/api/auth/methods')
+  const tenants = methods.data?.multi_tenant === true
+  if (methods.data === undefined && methods.error === null) return null
+  const form = tenants ? (
+    <Later load={loadAccounts} props={{ idp: methods.data?.idp_enabled === true }} />
+  ) : (
     <Form submit="Sign in" onSubmit={submit}>
       <TextField
         name="password"

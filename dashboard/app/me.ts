@@ -5,9 +5,9 @@ import { ApiError } from '../api/error.ts'
 import { type Got, unreachableSince } from '../api/query.ts'
 import { signedOut } from '../api/session.ts'
 
-export type Role = 'member' | 'manage' | 'system'
+export type Role = 'member' | 'manage' | 'owner' | 'system'
 
-const RANK: Record<Role, number> = { member: 1, manage: 2, system: 3 }
+const RANK: Record<Role, number> = { member: 1, manage: 2, owner: 3, system: 4 }
 
 export const me = signal<Got<'/api/auth/me'> | null>(null)
 

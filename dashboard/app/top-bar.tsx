@@ -3,6 +3,7 @@ import { DisplayChoices, QuickChoices } from './display-choices.tsx'
 import { LiveDot } from './live-dot.tsx'
 import { href } from './location.ts'
 import { me } from './me.ts'
+import { Organizations } from './organizations.tsx'
 import { paletteOpen } from './palette.tsx'
 import { leave, maySignOut } from './sign-out.ts'
 
@@ -29,9 +30,15 @@ const WAYS = {
   password: 'Signed in with the password.',
   token: 'Signed in with a management token.',
   host: 'Signed in by the host application.',
+  oidc: 'Signed in with the identity provider.',
 } as const
 
-const RIGHTS = { member: 'May look', manage: 'May look and change', system: 'May do everything' } as const
+const RIGHTS = {
+  member: 'May look',
+  manage: 'May look and change',
+  owner: 'Owns the organization',
+  system: 'May do everything',
+} as const
 
 function Me() {
   if (me.value === null) return null
@@ -56,6 +63,7 @@ function Me() {
           <p class="quiet">{read_only ? 'May look only' : RIGHTS[role]}</p>
           <p class="quiet">{WAYS[auth]}</p>
         </div>
+        <Organizations />
         <DisplayChoices />
       </Menu>
       {maySignOut() && (

@@ -118,7 +118,7 @@ interface TextFieldProps {
   hint?: ComponentChildren
   value: string
   onInput: (value: string) => void
-  type?: 'text' | 'number' | 'password' | 'url' | 'date' | 'datetime-local'
+  type?: 'text' | 'email' | 'number' | 'password' | 'url' | 'date' | 'datetime-local'
   placeholder?: string
   autocomplete?: string
   rows?: number

@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import { signInRoutes } from './api.ts'
 import { jwtSecret } from './jwt-secret.ts'
+import { methodsRoute } from './methods.ts'
 import { migrations } from './migrations.ts'
 import { operatorService } from './operators.ts'
 import { passwordCheck, passwords } from './password.ts'
@@ -28,16 +29,14 @@ export const signIn = definePlugin({
     /** The key for session tokens, at least 32 bytes; null: derived from the master key. */
     jwtSecret: text,
     multiTenant: z.boolean().default(false),
-    idpClientId: text,
-    idpClientSecret: text,
+    idpClientId: text.meta({ env: 'IDP_CLIENT_ID' }),
+    idpClientSecret: text.meta({ env: 'IDP_CLIENT_SECRET' }),
   }),
   variables: {
     MULTI_TENANT: {
       option: 'multiTenant',
       about: 'Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password.',
     },
-    IDP_CLIENT_ID: { option: 'idpClientId', about: 'Identity-provider client id. Set the client secret too.' },
-    IDP_CLIENT_SECRET: { option: 'idpClientSecret', type: 'secret', about: 'Identity-provider client secret.' },
     DASHBOARD_PASSWORD_HASH: { option: 'passwordHash', type: 'secret', about: 'Argon2 PHC hash of the dashboard password.' },
     JWT_SECRET: {
       option: 'jwtSecret',
@@ -107,6 +106,7 @@ export const signIn = definePlugin({
       attempts,
       profile: (operator) => accounts?.profile(operator) ?? { user: null, org: null, orgs: [] },
     })
+    methodsRoute(gateway, service)
     tokenRoutes(gateway, living, mac)
     gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))
     return () => known.close()

@@ -179,3 +179,19 @@ describe('with a password', () => {
     await t.close()
   })
 })
+
+describe('GET /api/auth/methods', () => {
+  it.each([
+    [{}, { multi_tenant: false, idp_enabled: false, password_required: false }],
+    [{ MULTI_TENANT: 'true' }, { multi_tenant: true, idp_enabled: false, password_required: true }],
+    [
+      { MULTI_TENANT: 'true', IDP_CLIENT_ID: 'a', IDP_CLIENT_SECRET: 'b' },
+      { multi_tenant: true, idp_enabled: true, password_required: true },
+    ],
+  ])('tells a page without a session how people sign in with %j', async (env, methods) => {
+    const t = await openGateway({ env })
+    const response = await t.fetch('/api/auth/methods')
+    expect([response.status, await response.json()]).toEqual([200, methods])
+    await t.close()
+  })
+})
