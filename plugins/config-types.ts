@@ -50,8 +50,16 @@ declare module '../core/config/option-types.ts' {
     emailFrom: string
     /** Rules that classify upstream errors. */
     errorRules: string
-    /** Name of the virtual model of the free pool. */
-    freePoolVm: string
+    /** Free-pool tokens per UTC day, of all organizations together. */
+    freePoolGlobalDailyTokenCap: number
+    /** Free pool only with a verified e-mail address (multi-tenant). */
+    freeTierRequiresVerifiedEmail: boolean
+    /** Free-pool tokens of one organization per rolling 24 hours. */
+    freeTierTokenLimitDay: number
+    /** Free-pool tokens of one organization per rolling hour. */
+    freeTierTokenLimitHour: number
+    /** Free-pool tokens of one organization per rolling 7 days. */
+    freeTierTokenLimitWeek: number
     /** Keep thought signatures of tool calls for an hour. */
     gencontentSignatureCache: boolean
     /** Interval of active health checks of each connection, s; unset or 0 = off. */
@@ -154,6 +162,8 @@ declare module '../core/config/option-types.ts' {
 declare module '../core/config/define.ts' {
   interface ConfigSettings {
     answer_model: 'auto' | 'requested' | 'served'
+    'billing.markup_pct': number
+    'billing.markup_pct_by_org': Record<string, number>
     'breaker.cooldown_secs': number
     'breaker.early_probe_secs': number
     'breaker.failure_threshold': number
@@ -165,6 +175,7 @@ declare module '../core/config/define.ts' {
     'cors.origins': ('*' | string)[]
     'email.api_url': string
     'exact_cache.ttl_ms': number
+    'free_pool.charged': boolean
     'guardrails.enabled': boolean
     'guardrails.keywords.case_sensitive': boolean
     'guardrails.keywords.deny': (string)[]

@@ -34,6 +34,7 @@ import { payloadRules } from './payload-rules/index.ts'
 import { playground } from './playground/index.ts'
 import { pluginList } from './plugin-list/index.ts'
 import { policy } from './policy/index.ts'
+import { checkOptions, LEAVES_OUT } from './preset-options.ts'
 import { pricing } from './pricing/index.ts'
 import { proxyPools } from './proxy-pools/index.ts'
 import { quota } from './quota/index.ts'
@@ -160,7 +161,7 @@ export interface PresetOptions {
 
 /** Example: `plugins: [...preset({ metrics: false }), ourPlugin()]`. @throws TypeError for an unknown option. */
 export function preset(options: PresetOptions = {}): Plugin[] {
-  checkOptions(options)
+  checkOptions(options, LEAVES_OUT satisfies Record<keyof PresetOptions, boolean>)
   const plugins: (Plugin | false)[] = [
     settings(),
     audit(),
@@ -229,76 +230,4 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.telemetry !== false && telemetry(options.telemetry),
   ]
   return plugins.filter((plugin) => plugin !== false)
-}
-
-/** True: `false` leaves the plugin out. */
-const OPTIONS: Record<keyof PresetOptions, boolean> = {
-  signIn: false,
-  mail: true,
-  oidc: true,
-  keys: false,
-  organizations: false,
-  rateLimits: true,
-  guardrails: true,
-  wasmFilters: true,
-  exactCache: true,
-  registry: true,
-  pluginList: true,
-  dashboard: true,
-  attention: true,
-  configPlan: true,
-  transfer: true,
-  catalog: true,
-  pricing: true,
-  policy: true,
-  proxyPools: true,
-  virtualModels: true,
-  helicone: true,
-  semanticCache: true,
-  ledger: true,
-  usage: true,
-  budgets: true,
-  freePool: true,
-  webhooks: true,
-  alerts: true,
-  requestLog: true,
-  savings: true,
-  liveEvents: true,
-  playground: true,
-  resilience: true,
-  quota: true,
-  tokenSaver: true,
-  cacheInjection: true,
-  reasoningReplay: true,
-  thoughtSignatures: true,
-  payloadRules: true,
-  stripUnsupported: true,
-  itemIds: true,
-  thinkTags: true,
-  countTokens: true,
-  defaultModels: true,
-  webFetch: true,
-  compaction: true,
-  completions: true,
-  batches: true,
-  responsesSocket: true,
-  voices: true,
-  heartbeat: true,
-  answerModel: true,
-  upstreamHeaders: true,
-  vendorIds: true,
-  cors: true,
-  health: true,
-  metrics: true,
-  telemetry: true,
-}
-
-/** A misspelled name would silently leave a guardrail on or off. @throws TypeError */
-function checkOptions(options: PresetOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(OPTIONS, name))
-      throw new TypeError(`preset: there is no option \`${name}\`. There are: ${Object.keys(OPTIONS).join(', ')}.`)
-    const leavesOut = OPTIONS[name as keyof PresetOptions]
-    if (value === false && !leavesOut) throw new TypeError(`preset: \`${name}\` cannot be left out: nothing runs without it.`)
-  }
 }

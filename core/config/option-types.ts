@@ -17,16 +17,8 @@ export interface ConfigOptions {
   distDir: string
   /** Client versions by provider id. */
   fingerprintVersions: string
-  /** Free-pool tokens per UTC day, of all organizations together. */
-  freePoolGlobalDailyTokenCap: number
-  /** Free pool only with a verified e-mail (multi-tenant). */
-  freeTierRequiresVerifiedEmail: boolean
-  /** Free-pool tokens of one organization per rolling day. */
-  freeTierTokenLimitDay: number
-  /** Free-pool tokens of one organization per rolling hour. */
-  freeTierTokenLimitHour: number
-  /** Free-pool tokens of one organization per rolling 7 days. */
-  freeTierTokenLimitWeek: number
+  /** Name of the virtual model of the free pool. */
+  freePoolVm: string
   /** Longest time of one asynchronous hook that sets no `timeoutMs`, ms; 0 = no limit. */
   hookTimeoutMs: number
   /** Bind address. */
