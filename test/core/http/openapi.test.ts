@@ -110,10 +110,8 @@ describe('the document', () => {
       // A WebSocket is no operation of OpenAPI.
       if (dataRoute?.documented === false) continue
       const stem = path.endsWith('*') ? `${path.slice(0, -1)}{` : path
-      expect(
-        names.some((name) => name.startsWith(`${method} ${stem}`)),
-        path,
-      ).toBe(true)
+      const found = names.some((name) => name.startsWith(`${method} ${stem}`))
+      expect(found, path).toBe(true)
     }
     const ids = JSON.stringify(reader.document).match(/"operationId":"[^"]+"/g) ?? []
     expect(ids).toHaveLength(names.length)
