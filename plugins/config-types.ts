@@ -6,6 +6,8 @@ declare module '../core/config/option-types.ts' {
   interface ConfigOptions {
     /** Concurrent requests per upstream account. */
     accountMaxInflight: number
+    /** E-mail addresses whose owners become system administrators; with mail, once they have verified the address. */
+    adminEmails: string
     /** Format of the simple alert webhook. */
     alertWebhookFormat: 'generic' | 'slack' | 'discord'
     /** URL of the simple alert webhook. */
@@ -78,7 +80,7 @@ declare module '../core/config/option-types.ts' {
     maxKeyDays: number
     /** /metrics accepts operator credentials only. */
     metricsRequireOperator: boolean
-    /** Multi-tenant mode. Sign-up does not exist yet. It disables the password sign-in. */
+    /** Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password. */
     multiTenant: boolean
     /** OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent. */
     otelExporterOtlpEndpoint: string

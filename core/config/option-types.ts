@@ -3,8 +3,6 @@
 
 /** Boot options of gateway.config.ts; plugins add theirs with `declare module 'hookgate/core'`. */
 export interface ConfigOptions {
-  /** E-mail addresses that become system administrators on sign-up. */
-  adminEmails: string
   /** Start on a database that a newer version has migrated. */
   allowNewer: boolean
   /** Path of the configuration file; default `gateway.config.ts` in the working directory. */
