@@ -207,19 +207,18 @@ function controlRoutes() {
   const rows = tenants.routes.map(({ method, path, role, summary, plugin }) => [
     `\`${method} ${path}\``,
     plugin,
-    openTo(method, role),
+    openTo(role),
     summary,
   ])
   const ofCore = shared.api.filter(
     (route) => !tenants.routes.some((own) => own.method === route.method && own.path === route.path),
   )
-  for (const { method, path, role, summary } of ofCore)
-    rows.push([`\`${method} ${path}\``, 'core', openTo(method, role), summary])
+  for (const { method, path, role, summary } of ofCore) rows.push([`\`${method} ${path}\``, 'core', openTo(role), summary])
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
 }
 
 /** The default role is that of core/http/api-routes.ts. */
-function openTo(method, role) {
+function openTo(role) {
   const needed = role ?? 'system'
   return needed === 'public' ? 'everybody' : needed
 }
