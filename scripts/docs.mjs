@@ -4,12 +4,13 @@
 //   npm run docs               rewrites the text between the marks
 //   node scripts/docs.mjs --check    fails when a generated part is stale
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createGateway, definePlugin, HOOKS, preset, silentLog } from '../dist/adapters/node/index.js'
+import { createGateway, definePlugin, HOOKS, silentLog } from '../dist/adapters/node/index.js'
 import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/events/catalog.js'
 import { READER } from './api-document.mjs'
 import { floors, request, tables } from './drawings.mjs'
 import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
+import { observedPreset } from './observed-preset.mjs'
 import { recipes, reference } from './plugin-docs.mjs'
 import { roleGrid } from './role-grid.mjs'
 import { vendorRows } from './vendor-rows.mjs'
@@ -206,19 +207,18 @@ function controlRoutes() {
   const rows = tenants.routes.map(({ method, path, role, summary, plugin }) => [
     `\`${method} ${path}\``,
     plugin,
-    openTo(method, role),
+    openTo(role),
     summary,
   ])
   const ofCore = shared.api.filter(
     (route) => !tenants.routes.some((own) => own.method === route.method && own.path === route.path),
   )
-  for (const { method, path, role, summary } of ofCore)
-    rows.push([`\`${method} ${path}\``, 'core', openTo(method, role), summary])
+  for (const { method, path, role, summary } of ofCore) rows.push([`\`${method} ${path}\``, 'core', openTo(role), summary])
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
 }
 
 /** The default role is that of core/http/api-routes.ts. */
-function openTo(method, role) {
+function openTo(role) {
   const needed = role ?? 'system'
   return needed === 'public' ? 'everybody' : needed
 }
@@ -278,31 +278,4 @@ function failing() {
       scope.hook('answer', fail, { onError: 'open' })
     },
   })()
-}
-
-/** The preset, with a record of each plugin's registrations. */
-function observedPreset() {
-  const routes = []
-  const metrics = new Map()
-  const plugins = preset().map((plugin) => {
-    const { name, definition } = plugin
-    const record =
-      (real) =>
-      (metric, help, labels, ...rest) => {
-        metrics.set(metric.startsWith('gen_ai_') ? metric : `gateway_${metric}`, { plugin: name, labels: labels ?? [] })
-        return real(metric, help, labels, ...rest)
-      }
-    const setup = (scope, options) => {
-      const watched = {
-        metrics: new Proxy(scope.metrics, { get: (kinds, kind) => record(kinds[kind]) }),
-        api(route) {
-          routes.push({ ...route, plugin: name })
-          scope.api(route)
-        },
-      }
-      return definition.setup(new Proxy(scope, { get: (target, key) => watched[key] ?? Reflect.get(target, key) }), options)
-    }
-    return { ...plugin, definition: { ...definition, setup } }
-  })
-  return { plugins, routes, metrics }
 }

@@ -30,6 +30,27 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
       revoke: () => import('./token.ts').then((module) => module.revoke),
     },
   },
+  org: {
+    about: 'Organizations of a gateway with tenants.',
+    commands: {
+      list: () => import('./org.ts').then((module) => module.listOrganizations),
+      create: () => import('./org.ts').then((module) => module.create),
+      suspend: () => import('./org.ts').then((module) => module.suspend),
+      resume: () => import('./org.ts').then((module) => module.resume),
+      delete: () => import('./org.ts').then((module) => module.remove),
+    },
+  },
+  user: {
+    about: 'Accounts of a gateway with tenants.',
+    commands: {
+      list: () => import('./user.ts').then((module) => module.listUsers),
+      create: () => import('./user.ts').then((module) => module.create),
+      disable: () => import('./user.ts').then((module) => module.disable),
+      enable: () => import('./user.ts').then((module) => module.enable),
+      role: () => import('./user.ts').then((module) => module.role),
+    },
+  },
+  signup: () => import('./user.ts').then((module) => module.signup),
   provider: {
     about: 'Connections to providers.',
     commands: {

@@ -4,7 +4,7 @@ import { styled } from './table.ts'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate', 'bench'],
-  Access: ['key', 'token', 'password', 'master-key'],
+  Access: ['key', 'token', 'password', 'master-key', 'signup', 'org', 'user'],
   Models: ['provider', 'routes', 'pricing', 'price'],
   Money: ['budget', 'usage', 'report', 'savings', 'free-pool'],
   Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],

@@ -1,4 +1,4 @@
-// What signed-in people do with their own account: switch organizations, end their sessions, change the password, delete the account.
+// Routes of the own account: switch organizations, end their sessions, change the password, delete the account.
 import { z } from 'zod'
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'

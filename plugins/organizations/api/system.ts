@@ -1,11 +1,14 @@
-// What operators of the gateway do with organizations: list, create, suspend, resume, delete.
+// Routes of system administrators about organizations: list, create, suspend, resume, delete.
 import { z } from 'zod'
+import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
 import { idParams } from '../../../core/http/schemas.ts'
 import type { People } from '../people.ts'
-import { insertOrganization, setMember, setSuspended } from '../store.ts'
+import { insertOrganization, setMember, setSuspended, transferOwnership } from '../store.ts'
 import { deletedOrganization, exportedAndDeleted, organization, ownedByApi, rowOf, shownOrganization } from './organization.ts'
-import { email, name } from './schemas.ts'
+import { email, name, orgRole } from './schemas.ts'
+
+const memberParams = idParams.extend({ user_id: idParams.shape.id })
 
 export function systemRoutes(people: People): void {
   const { gateway, directory } = people
@@ -66,6 +69,33 @@ export function systemRoutes(people: People): void {
       },
     })
   }
+
+  gateway.api({
+    method: 'PUT',
+    path: '/api/orgs/:id/members/:user_id',
+    summary: 'Adds a person to an organization without an invitation, or changes the role there.',
+    role: 'system',
+    params: memberParams,
+    body: z.strictObject({ role: orgRole }),
+    response: z.strictObject({ org_id: z.int(), user_id: z.int(), role: orgRole }),
+    // The entry belongs to the organization, whose people may read it.
+    audit: false,
+    async handler({ params: { id, user_id }, body: { role }, operator, peer }) {
+      rowOf(people, id)
+      if (!directory().users.has(user_id)) throw notFound(`There is no user ${user_id}.`)
+      const owns = directory().membership(user_id, id)?.role === 'owner'
+      if (owns && role !== 'owner')
+        throw conflict('This person owns the organization. Make another member the owner first.', 'is_owner')
+      await people.write((db) =>
+        role === 'owner'
+          ? transferOwnership(db, id, user_id, people.now())
+          : setMember(db, { orgId: id, userId: user_id, role, source: 'operator' }, people.now()),
+      )
+      const details = { role }
+      await people.record({ orgId: id, actor: operator.actor, action: 'member.set', target: String(user_id), details, peer })
+      return { org_id: id, user_id, role }
+    },
+  })
 
   gateway.api({
     method: 'DELETE',

@@ -1,4 +1,4 @@
-// What operators of the gateway do with accounts: list, create, disable, enable, make an administrator, delete.
+// Routes of system administrators about accounts: list, create, disable, enable, make an administrator, delete.
 import { z } from 'zod'
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
