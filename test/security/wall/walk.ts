@@ -226,3 +226,8 @@ export async function marksOf(reader: Walk, org: Org): Promise<string[]> {
   for (const list of lists) ids.push(...(await idsAt(org, list)))
   return [org.canary, ...ids.filter((id) => !/^\d+$/.test(id))]
 }
+
+/** Names of the readings that show one of these marks. */
+export function leaks(found: readonly { name: string; text: string }[], marks: readonly string[]): string[] {
+  return found.filter(({ text }) => marks.some((mark) => text.includes(mark))).map(({ name }) => name)
+}
