@@ -1,6 +1,14 @@
 // The part of the OpenAPI document that the client and the dashboard use, and its hash.
 import { createHash } from 'node:crypto'
 
+/** Reads the document of a gateway with tenants, which no local caller may do without a credential. */
+export const READER = {
+  address: null,
+  local: true,
+  secure: false,
+  operator: { actor: 'docs', orgId: null, role: 'system', readOnly: true, auth: 'host' },
+}
+
 /** Leaves out the data plane, and every schema that no remaining route names. */
 export function controlPlaneOf(document) {
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => /^\/(?:api\/|health)/.test(path)))

@@ -8,11 +8,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestGateway } from '../dist/adapters/testing/index.js'
-import { controlPlaneOf, hashOf } from './api-document.mjs'
+import { controlPlaneOf, hashOf, READER } from './api-document.mjs'
 
 const OUT = new URL('../adapters/client/schema.ts', import.meta.url)
-const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' } })
-const document = await (await t.fetch('/api/openapi.json')).json()
+// With tenants there are more routes.
+const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false', MULTI_TENANT: 'true' } })
+const document = await (await t.gateway.control.fetch(new Request('http://gateway.test/api/openapi.json'), READER)).json()
 await t.close()
 
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-api-'))

@@ -6,10 +6,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createGateway, definePlugin, HOOKS, preset, silentLog } from '../dist/adapters/node/index.js'
 import { EVENT_TYPES, kindOf } from '../dist/plugins/webhooks/events/catalog.js'
+import { READER } from './api-document.mjs'
 import { floors, request, tables } from './drawings.mjs'
 import { EVENT_TEXT } from './event-text.mjs'
 import { HOOK_TEXT } from './hook-text.mjs'
 import { recipes, reference } from './plugin-docs.mjs'
+import { roleGrid } from './role-grid.mjs'
 import { vendorRows } from './vendor-rows.mjs'
 import { warningText } from './warning-text.mjs'
 
@@ -20,12 +22,21 @@ const gateway = await createGateway(
   { log: silentLog },
 )
 
+// Routes of organizations and people exist with tenants only.
+const tenants = observedPreset()
+const shared = await createGateway(
+  { connections: { echo: { provider: 'echo' } }, plugins: tenants.plugins },
+  { log: silentLog, env: { GATEWAY_MULTI_TENANT: 'true' } },
+)
+const openapi = await (await shared.control.fetch(new Request('http://docs/api/openapi.json'), READER)).json()
+
 const sections = {
   'docs/dialects.md': { warnings: warningTable() },
   'docs/endpoints.md': { vendors: table(...vendorRows()) },
   'docs/configuration.md': { variables: variablesInEffect(), 'variables-to-come': variablesToCome() },
   'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
   'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
+  'docs/roles.md': { grid: roleGrid(openapi) },
   'docs/metrics.md': { metrics: await metricTable() },
   'docs/webhooks.md': { events: eventTable() },
 }
@@ -38,6 +49,7 @@ const files = {
   'docs/drawings/tables.svg': tables(),
 }
 await gateway.close()
+await shared.close()
 
 const stale = []
 for (const [file, text] of Object.entries(files)) {
@@ -191,23 +203,23 @@ function shownPath({ method, path, operation }) {
 }
 
 function controlRoutes() {
-  const rows = observed.routes.map(({ method, path, role, summary, plugin }) => [
+  const rows = tenants.routes.map(({ method, path, role, summary, plugin }) => [
     `\`${method} ${path}\``,
     plugin,
     openTo(method, role),
     summary,
   ])
-  const ofCore = gateway.api.filter(
-    (route) => !observed.routes.some((own) => own.method === route.method && own.path === route.path),
+  const ofCore = shared.api.filter(
+    (route) => !tenants.routes.some((own) => own.method === route.method && own.path === route.path),
   )
   for (const { method, path, role, summary } of ofCore)
     rows.push([`\`${method} ${path}\``, 'core', openTo(method, role), summary])
   return table(['Route', 'Plugin', 'Open to', 'What'], rows)
 }
 
-/** The default role depends on the method, as in core/http/api-routes.ts. */
+/** The default role is that of core/http/api-routes.ts. */
 function openTo(method, role) {
-  const needed = role ?? (method === 'GET' ? 'member' : 'manage')
+  const needed = role ?? 'system'
   return needed === 'public' ? 'everybody' : needed
 }
 

@@ -28,7 +28,7 @@ const OPEN: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: 
 const NOBODY: Operator = { actor: 'anonymous', orgId: null, role: 'member', readOnly: true, auth: 'open' }
 
 export function roleOf(route: ApiRoute): NonNullable<ApiRoute['role']> {
-  return route.role ?? (route.method === 'GET' ? 'member' : 'manage')
+  return route.role ?? 'system'
 }
 
 /**

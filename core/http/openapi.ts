@@ -29,6 +29,7 @@ export function withOpenApi(routes: readonly ApiRoute[], about: Omit<OpenApiSour
     method: 'GET',
     path: '/api/openapi.json',
     summary: 'This document: every route of both planes.',
+    role: 'member',
     response: document,
     handler: () => {
       made ??= openApiDocument({ ...about, api })

@@ -28,7 +28,7 @@ export interface ApiRoute<
   /** h3 pattern: `/api/keys/:id`. */
   path: string
   summary: string
-  /** Default `member` for GET, `manage` otherwise. */
+  /** Deny by default: without a role the route is for operators of the gateway (`system`). */
   role?: Role
   /** Status of the answer; default 200. */
   status?: number

@@ -50,6 +50,7 @@ export const attention = definePlugin({
       path: '/api/attention',
       summary:
         'Lists the problems that need attention now: critical ones first, then the oldest. The list is at most five seconds old.',
+      role: 'member',
       response: z.strictObject({ data: z.array(item) }),
       async handler({ operator, orgId }) {
         const items = await cached({ orgId, system: operator.role === 'system' })

@@ -35,6 +35,7 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
     method: 'GET',
     path: '/api/models',
     summary: 'Models that can be called, as GET /v1/models shows them to a key without an allow-list.',
+    role: 'member',
     response: modelList,
     handler: ({ orgId }) => ({ object: 'list' as const, data: entries.all(orgId).map(modelObjectOf) }),
   })
@@ -43,6 +44,7 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
     method: 'GET',
     path: '/api/models/info',
     summary: 'Window, ceiling, mode and `supports_*` flags of each model.',
+    role: 'member',
     response: groupList,
     handler: ({ orgId }) => ({ data: entries.all(orgId).map(groupInfoOf) }),
   })
@@ -52,6 +54,7 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
     path: '/api/model-catalog',
     summary:
       'Lists the models of each connection, allowed or not: those that its provider lists, or else those that the gateway knows.',
+    role: 'member',
     query: filter,
     response: z.strictObject({ data: z.array(suggestion) }),
     async handler({ orgId, query }) {

@@ -99,6 +99,7 @@ export function probeRoute(
     method: 'POST',
     path: '/api/providers/:id/test',
     summary: 'Sends one small request over this connection and says what came of it.',
+    role: 'manage',
     params: idParams,
     body: testBody,
     response: diagnosis,

@@ -37,6 +37,7 @@ export function runningRoute(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/live',
     summary: 'Requests that run in this process now, the longest first. Figures and names, never content.',
+    role: 'member',
     query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(1000).default(200).describe('Largest number of requests.'),
     }),

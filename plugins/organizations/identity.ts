@@ -32,11 +32,11 @@ export async function signedInBy(people: People, identity: ExternalIdentity): Pr
   return { userId, orgId: await firstOrganization(people, userId) }
 }
 
-/** An account with this address belongs to whoever the identity provider says owns the address. */
+/** The identity provider vouches for the address, so an account with it belongs to this person. */
 async function adopted(db: Db, people: People, email: string, name: string | null, now: number): Promise<number> {
   const existing = people.directory().byEmail.get(email)
   if (existing !== undefined) {
-    // Whoever signed up with an address that was never verified may be a stranger: the password and the sessions end.
+    // A stranger may have signed up with an address that was never verified: the password and the sessions end.
     if (!existing.emailVerified) await forgetPassword(db, existing.id)
     return existing.id
   }

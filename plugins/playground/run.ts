@@ -38,6 +38,7 @@ export function runRoute(gateway: PluginGateway): void {
     path: '/api/playground/run',
     summary:
       'Makes a real request and streams what happens to it as Server-Sent Events: `sent`, `hook`, `upstream`, `raw`, `delivered`, `done`.',
+    role: 'manage',
     body: z.strictObject({
       dialect,
       body,

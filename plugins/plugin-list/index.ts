@@ -50,6 +50,7 @@ export const pluginList = definePlugin({
       method: 'GET',
       path: '/api/plugins',
       summary: 'Plugins in the order of the configuration, with what they registered and their failures in this process.',
+      role: 'system',
       response: z.strictObject({
         data: z.array(entry),
         order: hookOrder.describe('Every hook, with its plugins in the order in which they run.'),

@@ -36,6 +36,7 @@ export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyR
     method: 'GET',
     path: '/api/policy',
     summary: 'Says for each provider whether the gateway may use accounts with a personal sign-in. It may always use API keys.',
+    role: 'member',
     response: z.strictObject({ data: z.array(policyRecord) }),
     handler: () => ({ data: book.all().map(recordOf) }),
   })
@@ -44,6 +45,7 @@ export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyR
     method: 'PUT',
     path: '/api/policy/:provider_id',
     summary: 'Sets the mode: `auto` goes by the verdict, `warn` allows with a warning on each answer.',
+    role: 'manage',
     params: z.object({ provider_id: providerId }),
     body: z.strictObject({ mode: z.enum(MODES) }),
     response: policyRecord,
@@ -60,6 +62,7 @@ export function policyRoutes(gateway: PluginGateway, view: View<readonly PolicyR
     method: 'POST',
     path: '/api/policy/reset-verdicts',
     summary: 'Forgets what was observed, of one provider or of all; modes stay.',
+    role: 'manage',
     body: z.strictObject({ provider_id: providerId.optional() }),
     response: z.strictObject({ reset: z.int() }),
     audit: 'policy.reset',

@@ -54,6 +54,7 @@ export function quotaRoutes(gateway: PluginGateway, meter: Meter, exhausted: Exh
     method: 'GET',
     path: '/api/quota',
     summary: 'Shows the newest quota of each connection, as its provider reported it.',
+    role: 'member',
     query: z.strictObject({
       provider: z.string().max(64).optional(),
       connection_id: z
@@ -75,6 +76,7 @@ export function quotaRoutes(gateway: PluginGateway, meter: Meter, exhausted: Exh
     method: 'POST',
     path: '/api/quota/refresh',
     summary: 'Asks the providers that have a usage API; of the others, answers say what is left.',
+    role: 'manage',
     body: z.strictObject({ connection_id: connectionId.optional() }),
     response: z.strictObject({ data: list, refreshed: z.int(), failed: z.int() }),
     audit: 'quota.refresh',

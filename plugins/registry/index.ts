@@ -41,6 +41,7 @@ export const registry = definePlugin({
       method: 'GET',
       path: '/api/registry',
       summary: 'Providers that need no more than a key, or an address of your own.',
+      role: 'member',
       response: z.strictObject({ data: z.array(registryEntry) }),
       handler({ orgId }) {
         const mine = accounts.list().filter((account) => account.orgId === orgId)

@@ -65,6 +65,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'GET',
     path: '/api/logs',
     summary: 'Logged requests, newest first: metadata only.',
+    role: 'member',
     query: logQuery,
     response: z.strictObject({ data: z.array(logRecord), next_cursor: z.string().nullable() }),
     async handler({ query: { limit, ...filter }, orgId }) {
@@ -83,6 +84,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'GET',
     path: '/api/logs/facets',
     summary: 'Providers, models and sources of the newest 5,000 requests.',
+    role: 'member',
     response: facets,
     async handler({ orgId }) {
       await flush()
@@ -94,6 +96,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'GET',
     path: '/api/logs/summary',
     summary: 'Outcomes, times and grouped errors of a window, with requests that were refused before any upstream was asked.',
+    role: 'member',
     query: summaryQuery,
     response: summaryRecord,
     async handler({ query: { window }, orgId }) {
@@ -106,6 +109,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'GET',
     path: '/api/logs/:request_id',
     summary: 'One logged request with its attempts, and its bodies where they are logged.',
+    role: 'member',
     params,
     response: logDetail,
     handler: ({ params: { request_id }, orgId }) => detail(orgId, request_id),
@@ -115,6 +119,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'GET',
     path: '/api/logs/:request_id/export',
     summary: 'The same as a file.',
+    role: 'member',
     params,
     response: logDetail,
     async handler({ params: { request_id }, orgId }) {
@@ -128,6 +133,7 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     method: 'DELETE',
     path: '/api/logs/:request_id',
     summary: 'Removes a logged request and its bodies; what it cost stays in the usage.',
+    role: 'manage',
     params,
     response: deleted,
     audit: 'log.delete',

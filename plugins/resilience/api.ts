@@ -14,6 +14,7 @@ export function lockRoute(gateway: PluginGateway, states: Pick<AccountStateServi
     method: 'DELETE',
     path: '/api/providers/:id/locks',
     summary: 'Ends the locks of a connection: of one `model`, or all of them.',
+    role: 'manage',
     params: idParams,
     query: z.strictObject({ model: z.string().min(1).max(256).optional().describe('Bare id; `*`: the lock of all models.') }),
     response: z.strictObject({ cleared: z.int() }),

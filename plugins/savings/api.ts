@@ -61,6 +61,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/savings',
     summary: 'Receipts of what was saved, newest first.',
+    role: 'member',
     query: listQuery,
     response: z.strictObject({ data: z.array(receiptRecord), next_cursor: z.string().nullable() }),
     async handler({ query, orgId }) {
@@ -75,6 +76,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/savings/totals',
     summary: 'Sums the tokens and money saved in a window, in total and by source.',
+    role: 'member',
     query: z.strictObject(windowQuery),
     response: sumAnswer.extend({
       window: windowAnswer,
@@ -96,6 +98,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/savings/rollup',
     summary: 'Sums the tokens and money saved in a window, by day, source, model, key or virtual model.',
+    role: 'member',
     query: z.strictObject({ ...windowQuery, group_by: z.enum(ROLLUPS).default('day') }),
     response: z.strictObject({
       window: windowAnswer,
@@ -119,6 +122,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
     path: '/api/savings/export',
     summary:
       'The chain of receipts, oldest first, as JSON lines or CSV. A line’s `hash` is of `prev_hash`, a line feed, and the rest.',
+    role: 'member',
     query: z.strictObject({
       format: z.enum(['jsonl', 'csv']).default('jsonl'),
       after_seq: sequence.default(0).describe('Only those behind this one.'),
@@ -139,6 +143,7 @@ export function savingsRoutes(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/savings/verify',
     summary: 'Walks the chain of receipts; names the first one that was altered, added or is missing.',
+    role: 'member',
     response: z.strictObject({
       ok: z.boolean(),
       count: z.int().describe('Receipts there should be; pruned ones are not counted.'),

@@ -19,6 +19,7 @@ export function semanticCacheRoutes(gateway: PluginGateway, routes: Routes): voi
     method: 'GET',
     path: '/api/settings/semantic-cache/routes',
     summary: 'Semantic cache: threshold and precision of each model and key, as this process has seen them.',
+    role: 'member',
     query: z.strictObject({}),
     response: z.strictObject({ data: z.array(shownRoute) }),
     handler: ({ orgId }) => ({

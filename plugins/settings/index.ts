@@ -31,6 +31,7 @@ export const settings = definePlugin({
       method: 'GET',
       path: '/api/settings',
       summary: 'Every setting with the value that holds now.',
+      role: 'member',
       response: document,
       handler: () => documentOf(registry.declared()),
     })
@@ -39,6 +40,7 @@ export const settings = definePlugin({
       method: 'GET',
       path: '/api/settings/sources',
       summary: 'Says for each setting, by dotted key, where its value comes from and whether gateway.config.ts pins it.',
+      role: 'system',
       response: sources,
       handler: () => Object.fromEntries(registry.declared().map(({ key, source, pinned }) => [key, { source, pinned }])),
     })

@@ -143,6 +143,7 @@ export function signInRoutes({
     method: 'GET',
     path: '/api/auth/me',
     summary: 'Returns the role and rights of the caller, and the way of signing in.',
+    role: 'member',
     response: profile,
     handler: ({ operator }) => {
       const { user, org, orgs } = profileOf(operator)

@@ -39,6 +39,7 @@ export function filtersApi(gateway: PluginGateway, state: FilterState): void {
     method: 'GET',
     path: '/api/token-saver/filters',
     summary: 'The filters that shorten tool output, in their order',
+    role: 'member',
     query: z.strictObject({}),
     response: answer,
     handler: () => ({

@@ -31,6 +31,7 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
     method: 'GET',
     path: '/api/eval',
     summary: 'Models ranked by score, cost, latency or quality.',
+    role: 'member',
     query: z.strictObject({
       ...windowQuery,
       optimize: z.enum(OPTIMIZE).default('score'),

@@ -77,6 +77,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
     method: 'GET',
     path: '/api/usage',
     summary: 'Requests, tokens and costs of a window, by provider, model, key, virtual model and cost center.',
+    role: 'member',
     query: z.strictObject(windowQuery),
     response: summary,
     async handler({ query, orgId }) {
@@ -128,6 +129,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
     method: 'GET',
     path: '/api/usage/split',
     summary: 'Divides usage into requests that the free pool served and requests that your own connections served.',
+    role: 'member',
     query: z.strictObject(windowQuery),
     response: z.strictObject({
       window: windowAnswer,

@@ -31,6 +31,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
     method: 'GET',
     path: '/api/usage/timeseries',
     summary: 'Requests, tokens and costs of a window over time.',
+    role: 'member',
     query: z.strictObject({
       ...windowQuery,
       bucket: z

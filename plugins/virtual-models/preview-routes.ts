@@ -28,6 +28,7 @@ export function previewRoutes({ gateway, models, checked, ...sources }: PreviewR
     method: 'GET',
     path: '/api/virtual-models/:id/preview',
     summary: 'Shows which targets a virtual model would try now, in order. The preview changes no state.',
+    role: 'member',
     params: idParams,
     query: factsQuery,
     response: preview,

@@ -31,6 +31,7 @@ export function namedRoutesApi(
     method: 'GET',
     path: '/api/routes',
     summary: 'The names of GATEWAY_ROUTES and `auto`, with the targets that they try now.',
+    role: 'member',
     response: z.strictObject({ data: z.array(route) }),
     handler({ orgId }) {
       const shown = ({ name, ordering, modality, targets }: CompiledModel, kind: 'route' | 'auto') => ({

@@ -27,6 +27,7 @@ export function simulateRoute(gateway: PluginGateway, checked: CheckTargets): vo
     path: '/api/simulate',
     summary:
       'Runs a script against the configuration file on simulated time; answers with JSON lines. It sends and stores no data.',
+    role: 'manage',
     body: simulateBody,
     audit: false,
     async handler({ body: { script, draft }, orgId }) {

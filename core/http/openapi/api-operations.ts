@@ -25,6 +25,7 @@ function operationOf(route: ApiRoute, shared: Components): Described {
       operationId: operationId(method, path),
       summary,
       tags: [tagOf(path)],
+      'x-role': role,
       ...(role === 'public' ? { security: [] } : { description: `Needs the role \`${role}\`.`, security: [{ operator: [] }] }),
       ...(parameters.length > 0 ? { parameters } : {}),
       // A missing body is an empty object.

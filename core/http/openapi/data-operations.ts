@@ -20,6 +20,11 @@ export function dataOperations(entries: RouteTable['entries'], requireApiKey: bo
   })
 }
 
+/** The caller that a data-plane route needs: a client key, or none. */
+function callerOf(security: readonly JsonSchema[]): 'client_key' | 'public' {
+  return security.some((scheme) => Object.keys(scheme).length === 0) ? 'public' : 'client_key'
+}
+
 function ofDialect(entry: Entry, doc: RouteDoc, security: JsonSchema[], shared: Components): Described {
   const path = doc.path ?? entry.path
   const answer = answerOf('The answer.', shared.schema(doc.response, 'output', `${doc.name}Response`))
@@ -31,6 +36,7 @@ function ofDialect(entry: Entry, doc: RouteDoc, security: JsonSchema[], shared: 
       operationId: operationId(entry.method, path),
       summary: doc.summary,
       tags: [entry.dialect],
+      'x-role': callerOf(security),
       security,
       ...(parameters.length > 0 ? { parameters } : {}),
       requestBody: requestBody(shared.schema(doc.body, 'input', `${doc.name}Request`), true),
@@ -55,6 +61,7 @@ function ofPlugin(entry: Entry, security: JsonSchema[], shared: Components): Des
       operationId: operationId(entry.method, path),
       ...(summary === undefined ? {} : { summary }),
       tags: [entry.operation],
+      'x-role': callerOf(security),
       security,
       ...(parameters.length > 0 ? { parameters } : {}),
       ...(body

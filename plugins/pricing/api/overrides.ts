@@ -112,6 +112,7 @@ export function overrideRoutes(gateway: PluginGateway, view: View<OverrideRows>)
     method: 'GET',
     path: '/api/pricing/overrides',
     summary: 'Prices that hold whatever the rate card says.',
+    role: 'member',
     response: list,
     handler: ({ orgId }) => shown(orgId),
   })
@@ -121,6 +122,7 @@ export function overrideRoutes(gateway: PluginGateway, view: View<OverrideRows>)
     path: '/api/pricing/overrides',
     summary:
       'Replaces all of them, or none when one is wrong. The exact model string counts before globs, the longest glob before others.',
+    role: 'manage',
     body: overridesBody,
     response: list,
     audit: 'pricing.overrides',

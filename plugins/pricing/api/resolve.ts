@@ -182,6 +182,7 @@ export function resolveRoute(gateway: PluginGateway, view: View<Stored>, resolve
     method: 'GET',
     path: '/api/pricing/resolve',
     summary: 'Returns the prices of models and the source of each price.',
+    role: 'member',
     query,
     response: z.union([priceRecord, z.strictObject({ data: z.array(priceRecord), next_cursor: z.string().nullable() })]),
     handler({ query: { model, size, quality, limit, cursor = '', ...filter }, orgId }) {

@@ -63,6 +63,7 @@ export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (()
     method: 'GET',
     path: '/api/pricing/runs/:id',
     summary: 'One fetch of the rate card: where the prices `primary:<id>` and `fallback:<id>` of usage rows come from.',
+    role: 'system',
     params: idParams,
     response: runRecord,
     async handler({ params: { id } }) {
@@ -76,6 +77,7 @@ export function syncRoutes(gateway: PluginGateway, view: View<Stored>, sync: (()
     method: 'GET',
     path: '/api/pricing/drift',
     summary: 'Prices that moved further than expected, newest first.',
+    role: 'system',
     query: z.strictObject({
       reviewed: z.enum(['true', 'false']).default('false').describe('`true`: reviewed changes.'),
       cursor: z

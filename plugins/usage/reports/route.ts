@@ -27,6 +27,7 @@ export function reportRoute(gateway: PluginGateway, usage: UsageReader, savings:
     method: 'GET',
     path: '/api/reports',
     summary: 'Showback and chargeback: exact sums over a window, as JSON, CSV or Parquet.',
+    role: 'member',
     query: z.strictObject({
       ...windowQuery,
       group_by: z

@@ -17,6 +17,7 @@ export function deliveryRoutes(gateway: PluginGateway, dispatcher: Dispatcher): 
     method: 'GET',
     path: '/api/webhooks/deliveries',
     summary: 'Deliveries, newest first.',
+    role: 'member',
     query: deliveryQuery,
     response: z.strictObject({ data: z.array(deliveryRecord), next_cursor: z.string().nullable() }),
     async handler({ query: { endpoint_id: endpointId, status, limit, cursor: before }, orgId }) {
@@ -30,6 +31,7 @@ export function deliveryRoutes(gateway: PluginGateway, dispatcher: Dispatcher): 
     method: 'POST',
     path: '/api/webhooks/deliveries/:id/redeliver',
     summary: 'Queues a failed or dead delivery again: the same event, from the start of the schedule.',
+    role: 'manage',
     params: idParams,
     response: deliveryRecord,
     audit: 'webhook.redeliver',
@@ -54,6 +56,7 @@ export function deliveryRoutes(gateway: PluginGateway, dispatcher: Dispatcher): 
     method: 'POST',
     path: '/api/webhooks/endpoints/:id/test',
     summary: 'Sends a signed event `webhook.test` to this endpoint once, also when it is disabled, and returns the result.',
+    role: 'manage',
     params: idParams,
     response: deliveryRecord,
     audit: 'webhook.test',

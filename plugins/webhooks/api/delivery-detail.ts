@@ -67,6 +67,7 @@ export function deliveryDetailRoutes(gateway: PluginGateway, dispatcher: Dispatc
     method: 'POST',
     path: '/api/webhooks/deliveries/redeliver',
     summary: `Queues the failed and dead deliveries of an endpoint again, the oldest first and at most ${MOST} in one call.`,
+    role: 'manage',
     body: redeliverBody,
     response: z.strictObject({
       queued: z.int(),

@@ -9,6 +9,7 @@ export function eventTypeRoute(gateway: PluginGateway): void {
     method: 'GET',
     path: '/api/webhooks/event-types',
     summary: 'The events that an endpoint can subscribe to, each with a sample payload.',
+    role: 'member',
     response: z.strictObject({
       data: z.array(
         z.strictObject({
