@@ -72,7 +72,6 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
           "POST /v1beta/{model}",
           "GET /v1/models/{id}",
           "GET /v1beta/models/{id}",
-          "GET /api/pricing/runs/{id}",
           "PUT /api/policy/{provider_id}",
         ]
       `)

@@ -20,7 +20,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
 /** Path parameters that name no row of an organization. */
 const NO_ROW: Readonly<Record<string, string>> = {
   '/api/policy/{provider_id}': 'providers are those of the whole gateway, and so is their policy',
-  '/api/pricing/runs/{id}': 'runs of the price sync belong to the whole gateway',
   '/api/pricing/drift/{id}/review': 'price changes belong to the whole gateway',
 }
 
