@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { choose, fail, type Step, text } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { operator } from './wall/world.ts'
+import { founded, operator } from './wall/world.ts'
 
 interface Member {
   readonly id: number | null
@@ -57,15 +57,15 @@ const connect = (who: Member, provider: string, more: object = {}) =>
 
 /** For calls that may not arrive: the upstream decides by the credential. */
 const refusing = (status: number): Step =>
-  choose(({ headers }) => (String(headers.authorization).endsWith('-21') ? fail(status) : text('still there')))
+  choose(({ headers }) => (String(headers.authorization).endsWith(`-${alpha.id}`) ? fail(status) : text('still there')))
 
 const lastCredential = (): string => String(t.upstream.requests.at(-1)?.headers.authorization)
 
 beforeAll(async () => {
   t = await createTestGateway({ env: { MULTI_TENANT: 'true', DEDUP_TTL_MS: '60000' } })
   gateway = await member(null)
-  alpha = await member(21)
-  bravo = await member(22)
+  alpha = await member((await founded(t, 'alpha')).org)
+  bravo = await member((await founded(t, 'bravo')).org)
   for (const who of [alpha, bravo]) await connect(who, 'common')
   await connect(alpha, 'alphaonly')
 })
@@ -98,7 +98,7 @@ describe('connections', () => {
     for (const model of ['auto', 'm', 'fast']) {
       t.upstream.push(text('ok'))
       expect((await bravo.ask(model)).status, model).toBe(200)
-      expect(lastCredential()).toBe('Bearer sk-common-22')
+      expect(lastCredential()).toBe(`Bearer sk-common-${bravo.id}`)
     }
     const listed = await t.fetch('/v1/models', { headers: { authorization: `Bearer ${bravo.key}` } })
     const names = await listed.text()
@@ -201,9 +201,9 @@ describe('live events', () => {
     const heard = [await listening(bravo), await listening(alpha), await listening(gateway)] as const
     t.upstream.push(text('ok'))
     expect((await bravo.ask('common/m', { seed: 500 })).status).toBe(200)
-    expect(await heard[0]()).toContain('"org_id":22')
+    expect(await heard[0]()).toContain(`"org_id":${bravo.id}`)
     const others = await Promise.all(heard.slice(1).map((end) => end()))
-    for (const each of others) expect(each).not.toContain('"org_id":22')
+    for (const each of others) expect(each).not.toContain(`"org_id":${bravo.id}`)
   })
 })
 

@@ -5,7 +5,7 @@ import { type Finding, ok, warn } from './finding.ts'
 
 const CHECK = 'organizations'
 
-/** Nothing in single-user mode. The gateway has built the wall when it was loaded. */
+/** Returns no finding in single-user mode. The gateway has built the wall when it was loaded. */
 export function checkTenancy({ gateway }: ControlPlane, { env }: Surroundings): Finding[] {
   if (!env.all().some(({ variable, value }) => variable.name === 'MULTI_TENANT' && value === true)) return []
   const { db } = gateway

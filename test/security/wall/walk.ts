@@ -20,7 +20,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
 /** Path parameters that name no row of an organization. */
 const NO_ROW: Readonly<Record<string, string>> = {
   '/api/policy/{provider_id}': 'providers are those of the whole gateway, and so is their policy',
-  '/api/pricing/runs/{id}': 'runs of the price sync belong to the whole gateway',
   '/api/pricing/drift/{id}/review': 'price changes belong to the whole gateway',
 }
 
@@ -225,4 +224,9 @@ export async function marksOf(reader: Walk, org: Org): Promise<string[]> {
   const ids: string[] = []
   for (const list of lists) ids.push(...(await idsAt(org, list)))
   return [org.canary, ...ids.filter((id) => !/^\d+$/.test(id))]
+}
+
+/** Names of the readings that show one of these marks. */
+export function leaks(found: readonly { name: string; text: string }[], marks: readonly string[]): string[] {
+  return found.filter(({ text }) => marks.some((mark) => text.includes(mark))).map(({ name }) => name)
 }

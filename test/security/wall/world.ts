@@ -108,7 +108,8 @@ interface Founded {
   readonly user: number
 }
 
-async function founded(t: TestGateway, canary: string): Promise<Founded> {
+/** Signs up: an organization with its owner. */
+export async function founded(t: TestGateway, canary: string): Promise<Founded> {
   const body = { email: `${canary}@example.com`, password: `password of ${canary}`, name: canary, org_name: `${canary} inc` }
   const answer = await t.post('/api/auth/signup', body)
   const said = await answer.text()
