@@ -25,7 +25,7 @@ export interface Target {
   model: string
   connectionId: string | null
   weight: number
-  /** Set when the gateway's own organization shares the connection; then `connectionId` names it, whoever calls. */
+  /** Set when the gateway's own organization shares the connection. `connectionId` then names it for every caller. */
   shared?: SharedTarget
 }
 
