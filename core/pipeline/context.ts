@@ -187,7 +187,6 @@ export class RequestState implements RequestContext {
     return this.#request as Frozen<CanonicalRequest>
   }
 
-  /** True once the canonical form exists. */
   get decoded(): boolean {
     return this.#request !== undefined
   }

@@ -146,6 +146,26 @@ export const responsesState = definePlugin({
       { onError: 'open' },
     )
 
+    gateway.data({
+      method: 'DELETE',
+      path: '/v1/responses/*',
+      template: '/v1/responses/{id}',
+      accepts: (rest) => ids.isOurs(rest),
+      operation: 'chat',
+      models: 'none',
+      scope: 'rate',
+      summary: 'Deletes a stored response. Responses that continue it cannot be continued any more.',
+      response: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
+      async handler(ctx) {
+        const id = ctx.ingress?.path.split('/').at(-1) ?? ''
+        const place = ids.read(id)
+        const isGone = place?.kind === 'resp' && (await store.remove(readers(ctx), place.token))
+        if (!isGone) throw noResponse(id)
+        const body = encodeUtf8(JSON.stringify({ id, object: 'response', deleted: true }))
+        return { kind: 'raw', status: 200, headers: ['content-type', 'application/json; charset=utf-8'], body }
+      },
+    })
+
     function storingOf(messages: readonly Message[], parent: string | null): Storing {
       const token = ids.token()
       return { token, messages, parent, writer: answerWriter(ids, token), row: null }
@@ -224,6 +244,15 @@ function mentions({ rawBody }: RequestContext): boolean {
 function unknownResponse(id: string): GatewayError {
   const message = `Previous response with id '${id}' not found.`
   return GatewayError.invalid('previous_response_id', message, 'previous_response_not_found')
+}
+
+/** Ids that are unknown, deleted or of another caller look alike. */
+function noResponse(id: string): GatewayError {
+  return new GatewayError(`Response with id '${id}' not found.`, {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'response_not_found',
+  })
 }
 
 function unknownItem(id: string): GatewayError {

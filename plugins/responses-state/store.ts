@@ -34,6 +34,8 @@ export interface TurnStore {
   chain(scope: Scope, token: string): Promise<Turn[] | null>
   /** Returns the turns that exist, by token. */
   turns(scope: Scope, tokens: readonly string[]): Promise<Map<string, Turn>>
+  /** Resolves to whether there was one. Turns that follow it cannot be continued any more. */
+  remove(scope: Scope, token: string): Promise<boolean>
   prune(now: number): Promise<void>
 }
 
@@ -104,6 +106,10 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
         if (turn !== null) found.set(one.token, turn)
       }
       return found
+    },
+    async remove(scope, token) {
+      const { changes } = await db.run(sql`DELETE FROM responses_state WHERE token = ${token} AND ${mine(scope, clock.now())}`)
+      return changes === 1
     },
     async prune(now) {
       for (let gone = PRUNED_AT_ONCE; gone === PRUNED_AT_ONCE; ) {

@@ -156,6 +156,24 @@ describe('one and the same 400', () => {
   })
 })
 
+it('is deleted by its own key only, and later turns cannot be continued then', async () => {
+  await open([reply({ text: 'One.' })])
+  const [alice, bob] = [await makeKey(t), await makeKey(t)]
+  const first = (await send({ input: 'First' }, alice.key)).body
+  const second = (await send({ previous_response_id: first.id, input: 'Second' }, alice.key)).body
+  const remove = async (id: string, key: string) => {
+    const response = await t.fetch(`/v1/responses/${id}`, { method: 'DELETE', headers: { authorization: `Bearer ${key}` } })
+    return { status: response.status, body: await response.json() }
+  }
+  const foreign = await remove(first.id, bob.key)
+  expect(foreign).toMatchObject({ status: 404, body: { error: { code: 'response_not_found' } } })
+  expect(await remove(first.id.replace(/.$/, 'e'), alice.key)).toMatchObject({ status: 404 })
+  expect(await remove(first.id, alice.key)).toEqual({ status: 200, body: { id: first.id, object: 'response', deleted: true } })
+  expect(await remove(first.id, alice.key)).toEqual(foreign)
+  const asking = settling(send({ previous_response_id: second.id, input: 'Third' }, alice.key))
+  expect(await asking).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } })
+})
+
 it('may be shared by the keys of an organization', async () => {
   await open([reply({ text: 'One.' })], { env: { RESPONSES_STATE_SHARE: 'org' } })
   const [alice, bob] = [await makeKey(t), await makeKey(t)]
