@@ -115,6 +115,8 @@ export interface StepPrice {
 export interface PriceService {
   /** Called for every upstream call, so it reads a table. null: no price is known. */
   price(call: Billable): StepPrice | null
+  /** Returns the charge, nano-USD, of a cost at a shared connection. Absent: the cost itself. */
+  sharedCharge?(costNano: number, orgId: number | null, shared: SharedTarget): number
 }
 
 /** The state of this process, for health routes. */

@@ -43,6 +43,7 @@ export const LEAVES_OUT = {
   payloadRules: true,
   stripUnsupported: true,
   itemIds: true,
+  responsesState: true,
   thinkTags: true,
   countTokens: true,
   defaultModels: true,

@@ -44,6 +44,7 @@ import { registry } from './registry/index.ts'
 import { requestLog } from './request-log/index.ts'
 import { resilience } from './resilience/index.ts'
 import { responsesSocket } from './responses-socket/index.ts'
+import { responsesState } from './responses-state/index.ts'
 import { savings } from './savings/index.ts'
 import { semanticCache } from './semantic-cache/index.ts'
 import { settings } from './settings/index.ts'
@@ -140,6 +141,7 @@ export interface PresetOptions {
   payloadRules?: Parameters<typeof payloadRules>[0] | false
   stripUnsupported?: Parameters<typeof stripUnsupported>[0] | false
   itemIds?: false
+  responsesState?: Parameters<typeof responsesState>[0] | false
   thinkTags?: false
   countTokens?: false
   defaultModels?: false
@@ -211,6 +213,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.payloadRules !== false && payloadRules(options.payloadRules),
     options.stripUnsupported !== false && stripUnsupported(options.stripUnsupported),
     options.itemIds !== false && itemIds(),
+    options.responsesState !== false && responsesState(options.responsesState),
     options.thinkTags !== false && thinkTags(),
     options.countTokens !== false && countTokens(),
     options.defaultModels !== false && defaultModels(),

@@ -42,7 +42,7 @@ export function crossOrigins(): CrossOrigins {
     preflight({ method, headers }) {
       if (method !== 'OPTIONS' || !headers.has('access-control-request-method') || !headers.has('origin')) return null
       if (allowed(headers) === null) return null
-      const out = ['access-control-allow-methods', 'GET, POST', 'access-control-max-age', MAX_AGE_SECS]
+      const out = ['access-control-allow-methods', 'GET, POST, DELETE', 'access-control-max-age', MAX_AGE_SECS]
       const asked = askedNames(headers.get('access-control-request-headers') ?? '')
       if (asked !== '') out.push('access-control-allow-headers', asked)
       return out

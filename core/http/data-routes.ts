@@ -151,7 +151,13 @@ export function routeTable(
         const rest = path.slice(stem.length)
         const parsed =
           entry.dataRoute === null ? (entry.dialectRoute ?? entry.operationRoute)?.parse?.(rest) : named(entry.dataRoute, rest)
-        if (parsed) return pick([entry], method, ingress, parsed)
+        if (parsed)
+          return pick(
+            prefixes.filter((one) => one.path === entry.path),
+            method,
+            ingress,
+            parsed,
+          )
       }
       throw GatewayError.unknownUrl(method, path, suggestPath(path, exact))
     },

@@ -73,6 +73,7 @@ export class RequestState implements RequestContext {
   sse = true
   requestedModel = ''
   virtualModel: string | null = null
+  addedBytes = 0
   principal: Principal = ANONYMOUS
   properties: Record<string, string> | null = null
   plan: Plan | null = null
@@ -186,7 +187,6 @@ export class RequestState implements RequestContext {
     return this.#request as Frozen<CanonicalRequest>
   }
 
-  /** True once the canonical form exists. */
   get decoded(): boolean {
     return this.#request !== undefined
   }

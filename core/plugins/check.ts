@@ -44,7 +44,7 @@ export function checkApiRoute(plugin: string, { method, path, role, handler }: A
 /** @throws Error naming plugin and route. */
 export function checkDataRoute(plugin: string, { method, path, decode, handler }: DataRoute): void {
   const wrong = refusal(plugin, method, path)
-  if (method !== 'GET' && method !== 'POST') wrong('the method must be GET or POST')
+  if (method !== 'GET' && method !== 'POST' && method !== 'DELETE') wrong('the method must be GET, POST or DELETE')
   if (typeof path !== 'string' || !owns(path)) wrong('the path must lie below /v1/ or /v1beta/')
   if (!isFunction(decode) && !isFunction(handler)) wrong('it needs `decode`, for the whole pipeline, or a `handler`')
 }

@@ -32,7 +32,9 @@ export function isForeign(candidate: Candidate | null): boolean {
 
 /** Returns whether shared connections answered, or were to answer. */
 export function isShared({ plan }: Pick<RequestContext, 'plan'>, outcome?: Pick<Outcome, 'steps'>): boolean {
-  return plan?.targets[0]?.shared !== undefined || outcome?.steps.some(({ shared }) => shared === true) === true
+  if (plan?.targets[0]?.shared !== undefined) return true
+  if (outcome !== undefined) for (const { shared } of outcome.steps) if (shared === true) return true
+  return false
 }
 
 export interface UsedTokens {

@@ -25,7 +25,7 @@ export interface Target {
   model: string
   connectionId: string | null
   weight: number
-  /** Set when the gateway's own organization shares the connection; then `connectionId` names it, whoever calls. */
+  /** Set when the gateway's own organization shares the connection. `connectionId` then names it for every caller. */
   shared?: SharedTarget
 }
 
@@ -214,6 +214,8 @@ export interface RequestContext<O extends Operation = Operation> {
   note(name: string, value: Json): void
   /** Size of the body as sent; 0 when there is none or it has not been read. */
   readonly bodyBytes: number
+  /** UTF-8 bytes of prompt text that plugins put in beside the body, such as stored turns. Estimates of the prompt add them. */
+  addedBytes: number
   /** The body as it was sent: not a copy, so read only. null when there is none or it has not been read. */
   readonly rawBody: Uint8Array | null
   /** The canonical request; decoded on first use. */

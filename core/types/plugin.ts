@@ -67,7 +67,7 @@ export interface ApiCall<P, Q, B> {
  * the whole pipeline runs when there is no handler, or when the handler returns undefined.
  */
 export interface DataRoute<O extends Operation = Operation> {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   /** Compared byte for byte. A path that ends in `*` is a prefix of everything that `accepts` returns true for. */
   path: string
   /** OpenAPI template of a prefix; default: the prefix and `{id}`. */

@@ -13,6 +13,7 @@ import { budgetFacts } from './attention.ts'
 import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
 import { upstreamDialects } from './estimate/calls.ts'
 import { estimator, type FactsOf, tokenEstimator } from './estimate/estimate.ts'
+import { withMarkup } from './estimate/markup.ts'
 import { toolShares } from './estimate/server-tools.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
@@ -128,7 +129,7 @@ export const budgets = definePlugin({
       directory: () => directory,
       entityOf: whose,
       sessionOf: (ctx) => sessionCap(ctx, keys, sessionNano),
-      estimate: estimator(factsOf, compiledModels, rules),
+      estimate: withMarkup(estimator(factsOf, compiledModels, rules), rules.prices),
     })
     const counted = budgetMetrics(gateway, () => directory.byId, known, calendar)
 

@@ -89,6 +89,7 @@ export const freePool = definePlugin({
     gateway.hook(
       'settle',
       (ctx, outcome) => {
+        if (!isShared(ctx, outcome)) return
         const saved = savedIn(outcome)
         if (saved.nano > 0)
           savings()?.claim(ctx, {

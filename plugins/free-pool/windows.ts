@@ -13,7 +13,7 @@ export const WINDOWS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS } as const
 export type WindowName = keyof typeof WINDOWS
 export const WINDOW_NAMES = Object.keys(WINDOWS) as WindowName[]
 
-/** Of all accounts of the pool. */
+/** Every account of the pool has it. */
 export const PREFIX = 'free-pool:'
 /** Older windows count no more. One day is left for requests that are still running. */
 export const KEPT_MS = WINDOWS.week + DAY_MS

@@ -17,7 +17,7 @@ const RESERVE = `INSERT INTO ledger_accounts (account, window_start, spent_nano,
   WHERE ${TAKEN} OR (ledger_accounts.spent_nano < ?
     AND ledger_accounts.spent_nano + ledger_accounts.reserved_nano + excluded.reserved_nano <= ?)`
 
-/** What a sweep booked, by the measure of the account. */
+/** The column with the amount that a sweep booked, by the measure of the account. */
 type Booked = 'booked_nano' | 'booked_tokens'
 
 /** Depends on the trace, which changes in the same unit: a second run, or one without a trace, changes nothing. */

@@ -131,7 +131,7 @@ export function ownDispatches(db: Db, bootId: string, before: number, limit: num
   )
 }
 
-/** What a request spent, in each measure. */
+/** The amounts that a request spent, one for each measure. */
 export type Booked = Readonly<Record<Measure, number>>
 
 /** Returns true for the process that swept it. */

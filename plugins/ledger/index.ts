@@ -118,7 +118,7 @@ export const ledger = definePlugin({
         const now = clock.now()
         for (const cap of entry.caps) unit.add(fits(ctx.id, cap))
         for (const hold of holds) unit.add(...reserve(ctx.id, hold, now))
-        entry.promptBytes = holds.length === 0 ? ctx.bodyBytes : promptBytes(ctx)
+        entry.promptBytes = holds.length === 0 ? ctx.bodyBytes + ctx.addedBytes : promptBytes(ctx)
         unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
         if (holds.length === 0) {
           // Do not wait: when the database is unavailable the request continues, and its end goes to the spool.

@@ -11,8 +11,8 @@ const MEDIUM_BYTES = 1600 * 4
 
 /** For a request with a budget: its prompt was already parsed for the reservation. */
 export function promptBytes(ctx: RequestContext): number {
-  if (!isConversation(ctx) || ctx.bodyBytes <= LONG_BYTES) return ctx.bodyBytes
-  let bytes = ctx.bodyBytes
+  let bytes = ctx.bodyBytes + ctx.addedBytes
+  if (!isConversation(ctx) || bytes <= LONG_BYTES) return bytes
   for (const { parts } of [...ctx.request.system, ...ctx.request.messages]) bytes += mediaOf(parts)
   return Math.max(bytes, 0)
 }

@@ -10,7 +10,7 @@ export interface Account {
   readonly windowStart: number
 }
 
-/** What an account counts. `shared_tokens`: prompt and completion tokens of calls that shared connections answered. */
+/** The unit that an account counts. `shared_tokens`: prompt and completion tokens of calls that shared connections answered. */
 export type Measure = 'charge' | 'shared_tokens'
 
 /** A reservation on an account until the request is settled. */

@@ -22,7 +22,12 @@ export function withMarkup(costNano: number, pct: number): number {
 }
 
 /** Returns nano-USD. @param owner the organization that the connection belongs to. */
-export function chargeOf(costNano: number, owner: number | null, { orgId = null, shared }: Billable, rules: MarkupRules): number {
+export function chargeOf(
+  costNano: number,
+  owner: number | null,
+  { orgId = null, shared }: Pick<Billable, 'orgId' | 'shared'>,
+  rules: MarkupRules,
+): number {
   if (shared?.free === true) return 0
   if (owner !== null || orgId === null) return costNano
   return withMarkup(costNano, Object.hasOwn(rules.byOrg, orgId) ? (rules.byOrg[orgId] as number) : rules.pct)

@@ -89,6 +89,7 @@ export function priceService({ resolver, owners, listed, origins, markup }: Pric
   }
 
   return {
+    sharedCharge: (costNano, orgId, shared) => chargeOf(costNano, null, { orgId, shared }, markup()),
     price(call: Billable): StepPrice | null {
       const { connection, model, operation, usage } = call
       const { provider } = connection

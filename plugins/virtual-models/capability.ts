@@ -41,7 +41,7 @@ export class RequestNeeds implements Needs {
   }
   get tokens(): number {
     const request = this.#request
-    this.#tokens ??= request === null ? Math.ceil(this.#ctx.bodyBytes / 4) : estimateRequest(request)
+    this.#tokens ??= request === null ? Math.ceil((this.#ctx.bodyBytes + this.#ctx.addedBytes) / 4) : estimateRequest(request)
     return this.#tokens
   }
   get maxTokens(): number | null {
@@ -49,7 +49,7 @@ export class RequestNeeds implements Needs {
   }
   /** The body's size alone may show it. */
   mayFill(window: number): boolean {
-    this.#bodyBytes ??= Number(this.#ctx.headers.get('content-length') ?? Number.POSITIVE_INFINITY)
+    this.#bodyBytes ??= Number(this.#ctx.headers.get('content-length') ?? Number.POSITIVE_INFINITY) + this.#ctx.addedBytes
     // No text has a token in fewer than two bytes. Pictures behind short URLs are not counted.
     return !(this.#bodyBytes / 2 < window)
   }

@@ -37,7 +37,7 @@ it('answers the preflight of a listed origin with 204 and the headers it asked f
     expect([path, response.status, await response.text()]).toEqual([path, 204, ''])
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'access-control-allow-origin': HERE,
-      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-methods': 'GET, POST, DELETE',
       'access-control-allow-headers': 'authorization, content-type, x-stainless-os, anthropic-version',
       vary: 'Origin',
     })

@@ -88,7 +88,7 @@ function askedOf(
 ): AskedCalls {
   const targets = ctx.plan?.targets ?? []
   const request = ctx.request
-  const prompt = promptSize(request, ctx.bodyBytes)
+  const prompt = promptSize(request, ctx.bodyBytes + ctx.addedBytes)
   const unknown = unknownPrompt(request)
   if (unknown !== null && rules.unknownPrompt === 'refuse') throw refused(unknown)
   const offered = toolsOf(request)

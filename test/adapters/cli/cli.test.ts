@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, init, key, token, provider, budget, usage, savings, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
+      /There is no command bogus\. There are serve, init, key, token, provider, budget, usage, savings, free-pool, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [
@@ -201,11 +201,11 @@ describe('hookgate hooks', () => {
         "authenticate first keys",
         "access series helicone keys rate-limits helicone request-log",
         "resolve first web-fetch virtual-models helicone connections virtual-models default-models",
-        "request series helicone web-fetch compaction compaction guardrails guardrails helicone completions budgets",
+        "request series helicone free-pool web-fetch compaction compaction guardrails guardrails helicone completions budgets",
         "answer first compaction compaction exact-cache semantic-cache",
-        "admit series budgets",
+        "admit series budgets free-pool",
         "reserve series ledger",
-        "candidates reduce policy resilience quota virtual-models virtual-models",
+        "candidates reduce policy free-pool resilience quota virtual-models virtual-models",
         "call wrap guardrails virtual-models count-tokens compaction completions",
         "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids upstream-headers helicone",
         "prepare series token-saver token-saver reasoning-replay thought-signatures",
@@ -213,7 +213,7 @@ describe('hookgate hooks', () => {
         "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log",
         "stream:batch reduce guardrails",
         "response reduce reasoning-replay thought-signatures think-tags guardrails guardrails semantic-cache",
-        "settle series budgets request-log savings ledger webhooks",
+        "settle series free-pool budgets request-log savings ledger webhooks",
         "settled observe rate-limits virtual-models helicone budgets live-events resilience metrics",
         "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model",
         "close observe",

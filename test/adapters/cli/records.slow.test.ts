@@ -154,6 +154,17 @@ describe('hookgate savings', () => {
   })
 })
 
+describe('hookgate free-pool', () => {
+  it('prints limits and use, and says that no connection is shared; --json is the API’s own answer', async () => {
+    const { code, stdout, stderr } = await cli('free-pool')
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/No connection is shared/)
+    expect(stdout).toMatch(/^model +gateway\/free$/m)
+    expect(stdout).toMatch(/^last 7 days +0 +none$/m)
+    expect(await json('free-pool')).toEqual(await api('GET', '/api/free-pool'))
+  })
+})
+
 describe('hookgate report', () => {
   it('writes what the API answers, in each format', async () => {
     const path = (name: string) => join(cwd, name)

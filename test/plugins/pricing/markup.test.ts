@@ -50,7 +50,7 @@ describe('a charge', () => {
   })
 
   it('of a call whose payer is not named is the cost', () => {
-    expect(chargeOf(100, null, call, rules)).toBe(100)
+    expect(chargeOf(100, null, { ...call, orgId: null }, rules)).toBe(100)
   })
 })
 
@@ -92,6 +92,18 @@ describe('a markup of the settings', () => {
     expect(await s.api(7, '/api/usage')).toMatchObject({ totals: { cost_usd: cost / 1e9, charge_usd: charged / 1e9 } })
     const { data } = await s.api<{ data: { spend_usd: number }[] }>(7, '/api/budgets')
     expect(data[0]?.spend_usd).toBe(charged / 1e9)
+  })
+
+  it('is in the reservation of a budget, which therefore holds', async () => {
+    const doubled = { 'free_pool.charged': true, 'billing.markup_pct': 100 } as never
+    s = await poolSite({ config: { settings: doubled } })
+    const probe = await s.api<{ id: number }>(7, '/api/budgets', {
+      method: 'POST',
+      body: { scope: 'org', window: 'daily', hard_limit_usd: (40 * 10_000 * 2 - 1) / 1e9 },
+    })
+    expect(probe.id).toBeGreaterThan(0)
+    expect((await s.ask(7)).status).toBe(402)
+    expect(s.t.upstream.requests).toHaveLength(0)
   })
 
   it('changes nothing for a single user', async () => {

@@ -19,7 +19,7 @@ import {
   refusalContent,
   textContent,
 } from './output-items.ts'
-import { echoMembers, headMembers, ownId, statusOf } from './response-object.ts'
+import { echoMembers, headMembers, ownId, signatureId, statusOf } from './response-object.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
   const choice = response.choices[0]
@@ -101,7 +101,7 @@ function partItems(part: Frozen<Part>, choice: Frozen<Choice>, codec: CodecConte
       if (choice.finish === 'malformed_tool_call') return []
       const call = callItem(ownId(part.itemId, callPrefix(part.kind), codec), part, part.args, 'completed')
       if (part.signature === undefined) return [call]
-      return [reasoningItem(codec.id('rs_'), [], secretText(part.signature)), call]
+      return [reasoningItem(signatureId(part.itemId, codec), [], secretText(part.signature)), call]
     }
     case 'image':
       return part.src.kind === 'base64' ? [imageItem(codec.id('ig_'), part.src.data)] : []

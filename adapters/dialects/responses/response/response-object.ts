@@ -1,4 +1,5 @@
 // Builds the response object around the output: every member that the published schemas require, with the echo of the caller's request.
+import { storedTurnIn } from '../../../../core/calls/stored-turn.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -39,6 +40,7 @@ export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest
 /** Returns the members that stay the same; computed once per answer. */
 export function echoMembers(codec: CodecContext): JsonObject {
   const { request } = codec
+  const kept = storedTurnIn(codec)
   const own = request?.ext.responses ?? {}
   const { sampling, state, reasoning, cache } = request ?? {}
   return {
@@ -51,7 +53,7 @@ export function echoMembers(codec: CodecContext): JsonObject {
     parallel_tool_calls: request?.parallelToolCalls ?? true,
     frequency_penalty: sampling?.frequencyPenalty ?? 0,
     presence_penalty: sampling?.presencePenalty ?? 0,
-    previous_response_id: state?.previousResponseId ?? null,
+    previous_response_id: state?.previousResponseId ?? kept?.previous ?? null,
     ...(state?.promptTemplate === undefined ? {} : { prompt: state.promptTemplate as Json }),
     prompt_cache_key: cache?.key ?? null,
     prompt_cache_retention: cache?.retention ?? null,
@@ -61,8 +63,8 @@ export function echoMembers(codec: CodecContext): JsonObject {
       ...(isObject(own.reasoning) ? own.reasoning : {}),
     },
     safety_identifier: request?.safetyId ?? null,
-    // The gateway stores nothing: only an upstream of this dialect stores an answer on request.
-    store: codec.upstream === 'responses' && (state?.store ?? false),
+    // The gateway stores an answer where a plugin says so; otherwise only an upstream of this dialect does.
+    store: kept?.store ?? (codec.upstream === 'responses' && (state?.store ?? false)),
     temperature: sampling?.temperature ?? 1,
     text: textOf(request, isObject(own.text) ? own.text : {}),
     tool_choice: echoToolChoice(request),
@@ -88,6 +90,11 @@ export function statusOf(
 /** Returns an id of this dialect: the upstream's own when it has the right prefix. */
 export function ownId(id: string | undefined, prefix: string, codec: CodecContext): string {
   return id?.startsWith(prefix) ? id : codec.id(prefix)
+}
+
+/** Returns the id of the item that carries the signature of a call. It follows the id of the call, so that a reference finds both. */
+export function signatureId(callId: string | undefined, codec: CodecContext): string {
+  return callId?.startsWith('fc_') ? `rs_${callId.slice(3)}` : codec.id('rs_')
 }
 
 function instructionsOf(request: Frozen<CanonicalRequest> | null): string | null {

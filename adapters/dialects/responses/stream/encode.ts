@@ -10,7 +10,7 @@ import { isObject } from '../../shared/fields.ts'
 import { usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { failureCode } from '../errors.ts'
 import { callPrefix, type ItemStatus, imageItem, logprobList, readMark, reasoningItem } from '../response/output-items.ts'
-import { echoMembers, headMembers, ownId, statusOf } from '../response/response-object.ts'
+import { echoMembers, headMembers, ownId, signatureId, statusOf } from '../response/response-object.ts'
 import { partSecret, secretText } from '../secrets.ts'
 import { encodeUsage } from '../usage.ts'
 import { FrameWriter } from './frames.ts'
@@ -103,7 +103,7 @@ class ResponseStreamEncoder implements StreamEncoder {
       this.#parts.set(part, { t: 'reasoning', item: null, meta })
     } else if (kind === 'tool_call') {
       const { signature } = meta
-      if (signature !== undefined) this.#whole(reasoningItem(this.#codec.id('rs_'), [], secretText(signature)))
+      if (signature !== undefined) this.#whole(reasoningItem(signatureId(meta.itemId, this.#codec), [], secretText(signature)))
       const call = {
         id: meta.id ?? this.#codec.id('call_'),
         name: meta.name ?? '',

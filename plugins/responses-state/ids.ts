@@ -1,0 +1,56 @@
+// Ids of stored responses and their output items. Each carries a MAC, so that a forged id costs no query. An item's id contains the token of
+// its response.
+import { randomId } from '../../core/ids/ids.ts'
+import { sameDigest } from '../../core/ids/same-digest.ts'
+import type { Vault } from '../../core/types/ports.ts'
+
+const TOKEN = 20
+const PLACE = 3
+const MAC = 24
+const BASE = 36
+/** Kind of id, mark, token, place, MAC. */
+const ID = new RegExp(`^([a-z]{1,5})_gw([A-Za-z0-9]{${TOKEN}})([0-9a-z]{${PLACE}})([0-9a-f]{${MAC}})$`)
+/** In the body of a request that names one. */
+export const MARK = '_gw'
+/** More parts of one answer get no id of ours. */
+export const MAX_PLACE = BASE ** PLACE - 1
+
+export interface Place {
+  readonly token: string
+  /** `resp`, `msg`, `fc`, `ctc`, `rs`. */
+  readonly kind: string
+  /** Index of the part in the output; 0 for the response itself. */
+  readonly part: number
+}
+
+export interface Ids {
+  token(): string
+  response(token: string): string
+  /** `prefix`: `msg_`, `fc_`, `ctc_`, `rs_`. */
+  item(prefix: string, token: string, part: number): string
+  /** Returns null for an id that is not ours, or was forged. */
+  read(id: string): Place | null
+  /** Returns whether the text has the form of our ids. */
+  isOurs(id: string): boolean
+}
+
+export function idsOf(vault: Pick<Vault, 'mac'>): Ids {
+  const mac = (body: string): string => vault.mac('responses-state', body).slice(0, MAC)
+  const make = (prefix: string, token: string, place: number): string => {
+    const body = token + place.toString(BASE).padStart(PLACE, '0')
+    return `${prefix}gw${body}${mac(prefix === 'resp_' ? `r${body}` : body)}`
+  }
+  return {
+    token: () => randomId('', TOKEN),
+    response: (token) => make('resp_', token, 0),
+    item: make,
+    isOurs: (id) => ID.test(id),
+    read(id) {
+      const [, kind = '', token = '', place = '', given = ''] = ID.exec(id) ?? []
+      if (token === '') return null
+      const body = token + place
+      if (!sameDigest(given, mac(kind === 'resp' ? `r${body}` : body))) return null
+      return { kind, token, part: Number.parseInt(place, BASE) }
+    },
+  }
+}

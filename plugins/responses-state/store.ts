@@ -1,0 +1,124 @@
+// Stored turns as rows: the request's own messages and the parts of the answer, sealed under the organization's key and bound to their place.
+import { z } from 'zod'
+import { sql } from '../../core/db/sql.ts'
+import type { Message, Part } from '../../core/types/canonical.ts'
+import type { Statement } from '../../core/types/db.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+
+/** One turn of a conversation. */
+export interface Turn {
+  readonly messages: readonly Message[]
+  /** By part number; null: the number was not used. */
+  readonly output: readonly (Part | null)[]
+}
+
+/** The callers that may read a row. */
+export interface Scope {
+  readonly orgId: number | null
+  /** null: every key of the organization. */
+  readonly keyId: number | null
+}
+
+export interface SealedTurn {
+  readonly token: string
+  readonly parent: string | null
+  readonly sealed: string
+  readonly bytes: number
+}
+
+export interface TurnStore {
+  seal(scope: Scope, token: string, turn: Turn): Promise<{ sealed: string; bytes: number }>
+  /** For the settlement's unit. */
+  insert(scope: Scope, turn: SealedTurn, now: number, expiresAt: number): Statement
+  /** Returns the turns up to this one, oldest first; null: it, or one before it, does not exist, has expired or belongs to another caller. */
+  chain(scope: Scope, token: string): Promise<Turn[] | null>
+  /** Returns the turns that exist, by token. */
+  turns(scope: Scope, tokens: readonly string[]): Promise<Map<string, Turn>>
+  /** Resolves to whether there was one. Turns that follow it cannot be continued any more. */
+  remove(scope: Scope, token: string): Promise<boolean>
+  prune(now: number): Promise<void>
+}
+
+export interface TurnBounds {
+  /** Turns of one conversation. */
+  readonly maxTurns: number
+  /** Bytes of one conversation. */
+  readonly maxChainBytes: number
+}
+
+const shape = z.object({ messages: z.array(z.custom<Message>()), output: z.array(z.custom<Part | null>()) })
+const row = z.object({ token: z.string(), parent: z.string().nullable(), turn_sealed: z.string() })
+type Row = z.output<typeof row>
+const PRUNED_AT_ONCE = 1000
+
+export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' | 'log'>, bounds: TurnBounds): TurnStore {
+  const { db, vault, clock, log } = gateway
+  const placeOf = (orgId: number | null, token: string) => ({ table: 'responses_state', id: token, column: 'turn', orgId })
+  const mine = ({ orgId, keyId }: Scope, now: number) =>
+    sql`org_id = ${orgId ?? 0} AND (${keyId ?? 0} = 0 OR key_id = ${keyId ?? 0}) AND expires_at > ${now}`
+
+  const opened = async ({ orgId }: Scope, { token, turn_sealed }: Row): Promise<Turn | null> => {
+    try {
+      return shape.parse(JSON.parse(await vault.open(turn_sealed, placeOf(orgId, token))))
+    } catch (error) {
+      log.warn('responses_state.unreadable', { error: String(error) })
+      return null
+    }
+  }
+
+  return {
+    async seal({ orgId }, token, turn) {
+      const plain = JSON.stringify(turn)
+      return { sealed: await vault.seal(plain, placeOf(orgId, token)), bytes: plain.length }
+    },
+    insert: ({ orgId, keyId }, { token, parent, sealed, bytes }, now, expiresAt) => ({
+      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed)
+        VALUES (${token}, ${orgId ?? 0}, ${keyId ?? 0}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed})
+        ON CONFLICT (token) DO NOTHING`,
+    }),
+    async chain(scope, token) {
+      const now = clock.now()
+      const rows = await db.all(
+        sql`WITH RECURSIVE chain AS (
+              SELECT token, parent, turn_sealed, bytes AS total, 1 AS depth FROM responses_state
+              WHERE token = ${token} AND ${mine(scope, now)}
+              UNION ALL
+              SELECT older.token, older.parent, older.turn_sealed, chain.total + older.bytes, chain.depth + 1
+              FROM chain JOIN (SELECT * FROM responses_state WHERE ${mine(scope, now)}) AS older ON older.token = chain.parent
+              WHERE chain.depth < ${bounds.maxTurns} AND chain.total + older.bytes <= ${bounds.maxChainBytes}
+            )
+            SELECT token, parent, turn_sealed FROM chain ORDER BY depth DESC`,
+        row,
+      )
+      if (rows[0] === undefined || rows[0].parent !== null) return null
+      const turns = await Promise.all(rows.map((one) => opened(scope, one)))
+      return turns.every((turn) => turn !== null) ? turns : null
+    },
+    async turns(scope, tokens) {
+      const found = new Map<string, Turn>()
+      if (tokens.length === 0) return found
+      const rows = await db.all(
+        sql`SELECT token, parent, turn_sealed FROM responses_state WHERE token IN ${sql.in(tokens)} AND ${mine(scope, clock.now())}`,
+        row,
+      )
+      for (const one of rows) {
+        const turn = await opened(scope, one)
+        if (turn !== null) found.set(one.token, turn)
+      }
+      return found
+    },
+    async remove(scope, token) {
+      const { changes } = await db.run(sql`DELETE FROM responses_state WHERE token = ${token} AND ${mine(scope, clock.now())}`)
+      return changes === 1
+    },
+    async prune(now) {
+      for (let gone = PRUNED_AT_ONCE; gone === PRUNED_AT_ONCE; ) {
+        const { changes } = await db.run(
+          sql`DELETE FROM responses_state WHERE token IN
+                (SELECT token FROM responses_state WHERE expires_at <= ${now} LIMIT ${PRUNED_AT_ONCE})`,
+        )
+        gone = changes
+      }
+    },
+  }
+}
