@@ -8,7 +8,17 @@ import { wordCode } from '../../support/google-error.ts'
 import { bearer, errorOf, makeToken, securedGateway, sessionOf } from './support.ts'
 
 /** Whoever adds to it lets strangers in. */
-const PUBLIC = ['GET /', 'GET /api/hello', 'GET /health/liveliness', 'GET /health/readiness', 'GET /healthz', 'POST /api/login']
+const PUBLIC = [
+  'GET /',
+  'GET /api/auth/methods',
+  'GET /api/auth/oidc/callback',
+  'GET /api/auth/oidc/start',
+  'GET /api/hello',
+  'GET /health/liveliness',
+  'GET /health/readiness',
+  'GET /healthz',
+  'POST /api/login',
+]
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECTX', 'PROPFIND']
 
