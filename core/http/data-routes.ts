@@ -151,17 +151,17 @@ export function routeTable(
         const rest = path.slice(stem.length)
         const parsed =
           entry.dataRoute === null ? (entry.dialectRoute ?? entry.operationRoute)?.parse?.(rest) : named(entry.dataRoute, rest)
-        if (parsed)
-          return pick(
-            prefixes.filter((one) => one.path === entry.path),
-            method,
-            ingress,
-            parsed,
-          )
+        if (!parsed) continue
+        return pick(entry.dataRoute === null ? [entry] : sameRoutes(prefixes, entry.path, rest), method, ingress, parsed)
       }
       throw GatewayError.unknownUrl(method, path, suggestPath(path, exact))
     },
   }
+}
+
+/** Returns the plugin routes of one path: one for each method. */
+function sameRoutes(prefixes: readonly Entry[], path: string, rest: string): Entry[] {
+  return prefixes.filter((one) => one.path === path && one.dataRoute !== null && named(one.dataRoute, rest) !== null)
 }
 
 function named({ accepts }: DataRoute, rest: string): MatchedRoute['fromPath'] | null {
