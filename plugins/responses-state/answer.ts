@@ -14,7 +14,7 @@ export interface AnswerWriter {
 
 export function answerWriter(ids: Ids, token: string): AnswerWriter {
   const parts: Part[] = []
-  /** Of a stream: the first part of the message that takes the next text; null: a new one begins. */
+  /** In a stream, the first part of the message that takes the next text; null: a new one begins. */
   let said: number | null = null
   const keep = (index: number, part: Part): void => {
     parts[index] = withoutIds(part)
