@@ -132,6 +132,14 @@ declare module '../core/config/option-types.ts' {
     rateLimitRpm: number
     /** Keep reasoning and put it back into later requests, by tool-call id. */
     reasoningReplay: boolean
+    /** Store the turns of /v1/responses for upstreams that store none. */
+    responsesState: boolean
+    /** Largest turn that is stored, bytes. */
+    responsesStateMaxBytes: number
+    /** Who may continue a stored conversation: its key, or its organization. */
+    responsesStateShare: 'key' | 'org'
+    /** How long a stored turn is kept, days. */
+    responsesStateTtlDays: number
     /** External `provider/model` that embeds prompts. */
     semanticCacheEmbedModel: string
     /** Switch the semantic cache on. */
