@@ -182,5 +182,6 @@ function pick(entries: readonly Entry[], method: string, ingress: Ingress, fromP
       headers: ['upgrade', 'HTTP/1.1'],
     })
   }
-  throw GatewayError.methodNotAllowed(method, entries.map((entry) => entry.method).join(', '))
+  const shown = entries.filter(({ dataRoute }) => dataRoute?.documented !== false)
+  throw GatewayError.methodNotAllowed(method, shown.map((entry) => entry.method).join(', '))
 }

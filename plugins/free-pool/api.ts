@@ -35,6 +35,7 @@ export function freePoolRoutes(gateway: PluginGateway, state: PoolState): void {
     method: 'GET',
     path: '/api/free-pool',
     summary: 'The free pool: its limits, and what the organization has used of them.',
+    role: 'member',
     response: answer,
     async handler({ orgId }) {
       const now = clock.now()

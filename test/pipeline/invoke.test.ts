@@ -158,11 +158,13 @@ describe('without a parent', () => {
   it.each([false, true])('it settles once, under its source (stream: %s)', async (stream) => {
     const { t, invoke, recorder } = await gateway(async () => {})
     t.upstream.script(text('probed'))
-    expect(await read(await invoke(question('chat/m', stream), { operation: 'chat', source: 'probe', orgId: 7 }))).toBe('probed')
+    expect(await read(await invoke(question('chat/m', stream), { operation: 'chat', source: 'probe', orgId: null }))).toBe(
+      'probed',
+    )
     await t.untilSettled()
     expect(t.settled).toHaveLength(1)
     const { ctx, outcome } = t.settled[0]!
-    expect(ctx).toMatchObject({ source: 'probe', parent: null, ingress: null, principal: { orgId: 7 } })
+    expect(ctx).toMatchObject({ source: 'probe', parent: null, ingress: null, principal: { orgId: null } })
     expect(outcome).toMatchObject({ status: 200, usage: { inputTotal: 12, outputTotal: 7 }, steps: [{ source: 'probe' }] })
     expect(recorder.of(ctx.id)).toMatchObject({ settle: 1, settled: 1 })
     expect(recorder.of(ctx.id).admit).toBeUndefined()

@@ -164,13 +164,14 @@ describe('the name', () => {
 
   it('belongs to a virtual model of the organization that has it', async () => {
     await open({ env: { FREE_TIER_TOKEN_LIMIT_HOUR: '1' } })
-    const target = { provider: 'messages', model: 'm' }
+    await s.api(7, '/api/providers', { method: 'POST', body: { provider: 'echo', label: 'own' } })
+    const target = { provider: 'echo', model: 'echo-1' }
     await s.api(7, '/api/virtual-models', {
       method: 'POST',
       body: { name: 'gateway/free', strategy: 'failover', targets: [target] },
     })
     expect(await s.use(7)).toBe(200)
-    expect((await s.rows())[0]).toMatchObject({ freePool: false, provider: 'messages', chargeNano: COST })
+    expect((await s.rows())[0]).toMatchObject({ freePool: false, provider: 'echo' })
     expect(await s.api(7, '/api/free-pool')).toMatchObject({ shadowed: true, used: { hour: 0 } })
     expect((await s.ask(8)).status).toBe(429)
     expect(await s.api(8, '/api/free-pool')).toMatchObject({ shadowed: false })

@@ -96,7 +96,11 @@ export async function poolSite(options: PoolOptions = {}): Promise<PoolSite> {
   )
   const t = await createTestGateway({
     ...rest,
-    config: { connections, ...rest.config, plugins: [people(), ...(rest.config?.plugins ?? preset())] },
+    config: {
+      connections,
+      ...rest.config,
+      plugins: [people(), ...(rest.config?.plugins ?? preset()).filter(({ name }) => name !== 'organizations')],
+    },
     plugins: [...(rest.plugins ?? []), ears()],
     ports: { clock, ...rest.ports },
   })
