@@ -12,7 +12,7 @@ describe('hookgate doctor with several organizations', () => {
   it('warns that SQLite hides no rows by itself', async () => {
     const dir = folder({})
     await command(['db', 'migrate'], { cwd: folder({}), env: { GATEWAY_DATA_DIR: dir } })
-    const { of } = await doctor(TENANTS, {}, dir, /tenancy.no_wall/)
+    const { of } = await doctor(TENANTS, {}, dir)
     expect(of('organizations')).toEqual([finding('warn', /Only conditions in statements/)])
     const alone = await doctor({}, {}, dir)
     expect(alone.of('organizations')).toEqual([])
