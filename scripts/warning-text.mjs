@@ -18,6 +18,7 @@ const SAID = {
   dropped_prefill:
     'The model cannot continue an assistant turn that the caller began. The gateway added a user turn that asks it to continue.',
   seed_folded: 'The seed was mapped into the range of the target.',
+  response_not_stored: 'The turn is larger than `GATEWAY_RESPONSES_STATE_MAX_BYTES`, so it was answered and not stored.',
   stop_truncated: 'The target accepts fewer stop sequences. Only the first ones were sent.',
   tool_args_wrapped: 'Arguments of a tool call in the history are not a JSON object. The gateway wrapped them in one.',
   dropped_tool: 'A tool that only another vendor can run was left out.',

@@ -1,7 +1,7 @@
 // Puts stored turns into a request: the whole conversation before `previous_response_id`, and the items that references name.
 import type { CanonicalRequest, Frozen, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
 import type { Ids, Place } from './ids.ts'
-import type { Turn } from './store.ts'
+import type { Turn } from './turn.ts'
 
 /** An `item_reference` of ours in the request's input. */
 export interface Reference {

@@ -28,7 +28,9 @@ export interface Ids {
   response(token: string): string
   /** `prefix`: `msg_`, `fc_`, `ctc_`, `rs_`. */
   item(prefix: string, token: string, part: number): string
-  /** Returns null for an id that is not ours, or was forged. */
+  /** For an item of the request: a place in the list, and no reference to the output. */
+  input(prefix: string, token: string, index: number): string
+  /** Returns null for an id that is not ours, was forged, or names an item of a request. */
   read(id: string): Place | null
   /** Returns whether the text has the form of our ids. */
   isOurs(id: string): boolean
@@ -36,14 +38,15 @@ export interface Ids {
 
 export function idsOf(vault: Pick<Vault, 'mac'>): Ids {
   const mac = (body: string): string => vault.mac('responses-state', body).slice(0, MAC)
-  const make = (prefix: string, token: string, place: number): string => {
+  const make = (prefix: string, token: string, place: number, domain = ''): string => {
     const body = token + place.toString(BASE).padStart(PLACE, '0')
-    return `${prefix}gw${body}${mac(prefix === 'resp_' ? `r${body}` : body)}`
+    return `${prefix}gw${body}${mac(domain + body)}`
   }
   return {
     token: () => randomId('', TOKEN),
-    response: (token) => make('resp_', token, 0),
-    item: make,
+    response: (token) => make('resp_', token, 0, 'r'),
+    item: (prefix, token, part) => make(prefix, token, part),
+    input: (prefix, token, index) => make(prefix, token, index, 'i'),
     isOurs: (id) => ID.test(id),
     read(id) {
       const [, kind = '', token = '', place = '', given = ''] = ID.exec(id) ?? []

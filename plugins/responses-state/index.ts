@@ -7,11 +7,14 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
 import type { Message } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
+import type { CodecContext } from '../../core/types/dialect.ts'
 import { type AnswerWriter, answerWriter } from './answer.ts'
+import { type HeadWriter, headWriter } from './head.ts'
 import { isInstructions, messagesOf, ownMessages, partsAt, type Reference, referenceIn, withNames } from './history.ts'
 import { idsOf, MARK } from './ids.ts'
 import { migrations } from './migrations.ts'
-import { type Scope, type SealedTurn, type Turn, turnStore } from './store.ts'
+import { addRoutes } from './routes.ts'
+import { type Scope, type SealedTurn, turnStore } from './store.ts'
 
 const DAY_MS = 86_400_000
 const PRUNE_MS = 3_600_000
@@ -33,6 +36,10 @@ interface Storing {
   readonly messages: readonly Message[]
   readonly parent: string | null
   readonly writer: AnswerWriter
+  readonly head: HeadWriter
+  /** The upstream's. */
+  readonly model: string
+  readonly family: string
   row: SealedTurn | null
 }
 
@@ -40,6 +47,7 @@ const BEGINNING: Own = { after: 0, previous: null }
 
 export const responsesState = definePlugin({
   name: 'responses-state',
+  requires: ['storedAnswers'],
   config: z.strictObject({
     enabled: z.boolean().default(false),
     ttlDays: z.int().min(1).max(3650).default(30),
@@ -70,7 +78,10 @@ export const responsesState = definePlugin({
     const ids = idsOf(vault)
     const owns = gateway.slot<Own>()
     const storing = gateway.slot<Storing | null>()
-    const readers = ({ principal: { orgId, keyId } }: RequestContext): Scope => ({ orgId, keyId: share === 'org' ? null : keyId })
+    const readers = ({ principal: { orgId, keyId } }: Pick<RequestContext, 'principal'>): Scope => ({
+      orgId,
+      keyId: share === 'org' ? 'all' : keyId,
+    })
 
     gateway.hook(
       'request',
@@ -105,7 +116,7 @@ export const responsesState = definePlugin({
         const stores = codec.upstream !== 'responses' && request.state?.store !== false && !isLarge(ctx)
         // Read here, because policies may have changed texts since the request came in.
         const own = ownMessages(request).slice(after)
-        storing.set(ctx, stores ? storingOf(own, previous?.token ?? null) : null)
+        storing.set(ctx, stores ? storingOf(own, previous?.token ?? null, codec) : null)
         if (stores || previous !== null) noteStoredTurn(codec, { store: stores, previous: previous?.id ?? null })
       },
       { order: 'post', operation: 'chat', when: isResponses },
@@ -117,7 +128,8 @@ export const responsesState = definePlugin({
       async (ctx, response) => {
         const kept = storing.get(ctx) as Storing
         const shown = kept.writer.whole(response)
-        await seal(ctx, kept)
+        kept.head.whole(shown)
+        kept.row = await seal(ctx, kept)
         return shown
       },
       { order: 'post', operation: 'chat', when: stored },
@@ -128,9 +140,13 @@ export const responsesState = definePlugin({
       (ctx, events) => {
         const kept = storing.get(ctx) as Storing
         const shown = events.map((event) => kept.writer.event(event))
+        for (const event of shown) kept.head.event(event)
         if (!events.some(({ e }) => e === 'end')) return shown
         // The settlement follows at once, and its unit needs the sealed row.
-        return seal(ctx, kept).then(() => shown)
+        return seal(ctx, kept).then((row) => {
+          kept.row = row
+          return shown
+        })
       },
       { order: 'post', operation: 'chat', when: stored },
     )
@@ -146,36 +162,22 @@ export const responsesState = definePlugin({
       { onError: 'open' },
     )
 
-    gateway.data({
-      method: 'DELETE',
-      path: '/v1/responses/*',
-      template: '/v1/responses/{id}',
-      accepts: (rest) => ids.isOurs(rest),
-      operation: 'chat',
-      models: 'none',
-      scope: 'rate',
-      summary: 'Deletes a stored response. Responses that continue it cannot be continued any more.',
-      response: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
-      async handler(ctx) {
-        const id = ctx.ingress?.path.split('/').at(-1) ?? ''
-        const place = ids.read(id)
-        const isGone = place?.kind === 'resp' && (await store.remove(readers(ctx), place.token))
-        if (!isGone) throw noResponse(id)
-        const body = encodeUtf8(JSON.stringify({ id, object: 'response', deleted: true }))
-        return { kind: 'raw', status: 200, headers: ['content-type', 'application/json; charset=utf-8'], body }
-      },
-    })
+    addRoutes(gateway, { ids, store, readers })
 
-    function storingOf(messages: readonly Message[], parent: string | null): Storing {
+    function storingOf(messages: readonly Message[], parent: string | null, { model, caps: { family } }: CodecContext): Storing {
       const token = ids.token()
-      return { token, messages, parent, writer: answerWriter(ids, token), row: null }
+      return { token, messages, parent, writer: answerWriter(ids, token), head: headWriter(), model, family, row: null }
     }
 
-    async function seal(ctx: RequestContext, kept: Storing): Promise<void> {
-      const turn: Turn = { messages: kept.messages, output: kept.writer.output }
-      const sealed = await store.seal(ctx.principal, kept.token, turn)
-      if (sealed.bytes <= maxBytes) kept.row = { token: kept.token, parent: kept.parent, ...sealed }
-      else gateway.log.warn('responses_state.too_large', { request: ctx.id, bytes: sealed.bytes })
+    async function seal(ctx: RequestContext<'chat'>, { token, parent, messages, writer, head, model, family }: Storing) {
+      const { output } = writer
+      const { request, requestedModel, principal } = ctx
+      const top = head.head(output, { request, requestedModel, model, family, now: clock.now() })
+      if (top === null) return null
+      const { total, ...sealed } = await store.seal(principal.orgId, token, { messages, output }, top)
+      if (total <= maxBytes) return { token, parent, ...sealed }
+      gateway.log.warn('responses_state.too_large', { request: ctx.id, bytes: total })
+      return null
     }
 
     function isLarge(ctx: RequestContext): boolean {
@@ -244,15 +246,6 @@ function mentions({ rawBody }: RequestContext): boolean {
 function unknownResponse(id: string): GatewayError {
   const message = `Previous response with id '${id}' not found.`
   return GatewayError.invalid('previous_response_id', message, 'previous_response_not_found')
-}
-
-/** Ids that are unknown, deleted or of another caller look alike. */
-function noResponse(id: string): GatewayError {
-  return new GatewayError(`Response with id '${id}' not found.`, {
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'response_not_found',
-  })
 }
 
 function unknownItem(id: string): GatewayError {

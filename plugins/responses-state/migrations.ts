@@ -17,4 +17,8 @@ export const migrations: Migration[] = [
       CREATE INDEX responses_state_expires ON responses_state (expires_at);
     `,
   },
+  {
+    id: '002-responses-state-head',
+    up: 'ALTER TABLE responses_state ADD COLUMN head_sealed TEXT;',
+  },
 ]

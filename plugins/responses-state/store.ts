@@ -4,34 +4,47 @@ import { sql } from '../../core/db/sql.ts'
 import type { Message, Part } from '../../core/types/canonical.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-
-/** One turn of a conversation. */
-export interface Turn {
-  readonly messages: readonly Message[]
-  /** By part number; null: the number was not used. */
-  readonly output: readonly (Part | null)[]
-}
+import type { Head } from './head.ts'
+import type { Turn } from './turn.ts'
 
 /** The callers that may read a row. */
 export interface Scope {
   readonly orgId: number | null
-  /** null: every key of the organization. */
-  readonly keyId: number | null
+  /** null: calls without a key. `all`: every key of the organization. */
+  readonly keyId: number | null | 'all'
 }
 
 export interface SealedTurn {
   readonly token: string
   readonly parent: string | null
   readonly sealed: string
+  readonly headSealed: string
+  /** Length of the turn, without the head. */
   readonly bytes: number
 }
 
+/** A stored response as its reader needs it. */
+export interface StoredResponse {
+  readonly turn: Turn
+  readonly head: Head
+  /** Token of the previous response. */
+  readonly parent: string | null
+}
+
 export interface TurnStore {
-  seal(scope: Scope, token: string, turn: Turn): Promise<{ sealed: string; bytes: number }>
+  /** `total`: bytes of turn and head. */
+  seal(
+    orgId: number | null,
+    token: string,
+    turn: Turn,
+    head: Head,
+  ): Promise<Omit<SealedTurn, 'token' | 'parent'> & { total: number }>
   /** For the settlement's unit. */
   insert(scope: Scope, turn: SealedTurn, now: number, expiresAt: number): Statement
   /** Returns the turns up to this one, oldest first; null: it, or one before it, does not exist, has expired or belongs to another caller. */
   chain(scope: Scope, token: string): Promise<Turn[] | null>
+  /** Returns null when it does not exist, has expired or belongs to another caller. */
+  response(scope: Scope, token: string): Promise<StoredResponse | null>
   /** Returns the turns that exist, by token. */
   turns(scope: Scope, tokens: readonly string[]): Promise<Map<string, Turn>>
   /** Resolves to whether there was one. Turns that follow it cannot be continued any more. */
@@ -47,33 +60,51 @@ export interface TurnBounds {
 }
 
 const shape = z.object({ messages: z.array(z.custom<Message>()), output: z.array(z.custom<Part | null>()) })
+const headShape = z.object({
+  request: z.custom<Head['request']>(),
+  response: z.custom<Head['response']>(),
+  family: z.string(),
+  completedAt: z.number(),
+})
 const row = z.object({ token: z.string(), parent: z.string().nullable(), turn_sealed: z.string() })
-type Row = z.output<typeof row>
+const headRow = row.extend({ head_sealed: z.string() })
 const PRUNED_AT_ONCE = 1000
 
 export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' | 'log'>, bounds: TurnBounds): TurnStore {
   const { db, vault, clock, log } = gateway
-  const placeOf = (orgId: number | null, token: string) => ({ table: 'responses_state', id: token, column: 'turn', orgId })
+  const placeOf = (orgId: number | null, token: string, column: 'turn' | 'head') => ({
+    table: 'responses_state',
+    id: token,
+    column,
+    orgId,
+  })
   const mine = ({ orgId, keyId }: Scope, now: number) =>
-    sql`org_id = ${orgId ?? 0} AND (${keyId ?? 0} = 0 OR key_id = ${keyId ?? 0}) AND expires_at > ${now}`
+    sql`org_id = ${orgId ?? 0} AND (${keyId === 'all' ? 1 : 0} = 1 OR key_id = ${keyOf(keyId)}) AND expires_at > ${now}`
 
-  const opened = async ({ orgId }: Scope, { token, turn_sealed }: Row): Promise<Turn | null> => {
+  const opened = async <T>(orgId: number | null, token: string, column: 'turn' | 'head', sealed: string, as: z.ZodType<T>) => {
     try {
-      return shape.parse(JSON.parse(await vault.open(turn_sealed, placeOf(orgId, token))))
+      return as.parse(JSON.parse(await vault.open(sealed, placeOf(orgId, token, column))))
     } catch (error) {
       log.warn('responses_state.unreadable', { error: String(error) })
       return null
     }
   }
+  const turnIn = ({ orgId }: Scope, { token, turn_sealed }: z.output<typeof row>): Promise<Turn | null> =>
+    opened(orgId, token, 'turn', turn_sealed, shape)
 
   return {
-    async seal({ orgId }, token, turn) {
-      const plain = JSON.stringify(turn)
-      return { sealed: await vault.seal(plain, placeOf(orgId, token)), bytes: plain.length }
+    async seal(orgId, token, turn, head) {
+      const [plain, plainHead] = [JSON.stringify(turn), JSON.stringify(head)]
+      return {
+        sealed: await vault.seal(plain, placeOf(orgId, token, 'turn')),
+        headSealed: await vault.seal(plainHead, placeOf(orgId, token, 'head')),
+        bytes: plain.length,
+        total: plain.length + plainHead.length,
+      }
     },
-    insert: ({ orgId, keyId }, { token, parent, sealed, bytes }, now, expiresAt) => ({
-      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed)
-        VALUES (${token}, ${orgId ?? 0}, ${keyId ?? 0}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed})
+    insert: ({ orgId, keyId }, { token, parent, sealed, headSealed, bytes }, now, expiresAt) => ({
+      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed, head_sealed)
+        VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed}, ${headSealed})
         ON CONFLICT (token) DO NOTHING`,
     }),
     async chain(scope, token) {
@@ -91,8 +122,19 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
         row,
       )
       if (rows[0] === undefined || rows[0].parent !== null) return null
-      const turns = await Promise.all(rows.map((one) => opened(scope, one)))
+      const turns = await Promise.all(rows.map((one) => turnIn(scope, one)))
       return turns.every((turn) => turn !== null) ? turns : null
+    },
+    async response(scope, token) {
+      const found = await db.get(
+        sql`SELECT token, parent, turn_sealed, head_sealed FROM responses_state
+            WHERE token = ${token} AND head_sealed IS NOT NULL AND ${mine(scope, clock.now())}`,
+        headRow,
+      )
+      if (found === undefined) return null
+      const turn = await turnIn(scope, found)
+      const head = await opened(scope.orgId, token, 'head', found.head_sealed, headShape)
+      return turn === null || head === null ? null : { turn, head, parent: found.parent }
     },
     async turns(scope, tokens) {
       const found = new Map<string, Turn>()
@@ -102,7 +144,7 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
         row,
       )
       for (const one of rows) {
-        const turn = await opened(scope, one)
+        const turn = await turnIn(scope, one)
         if (turn !== null) found.set(one.token, turn)
       }
       return found
@@ -121,4 +163,9 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
       }
     },
   }
+}
+
+/** The column has 0 for calls without a key. */
+function keyOf(keyId: Scope['keyId']): number {
+  return typeof keyId === 'number' ? keyId : 0
 }

@@ -1,0 +1,146 @@
+// Reads and deletes stored responses. Ids that are unknown, expired, deleted or of another caller look alike.
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors/gateway-error.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Result } from '../../core/types/result.ts'
+import type { StoredAnswer } from '../../core/types/stored-answer.ts'
+import { shownParts } from './answer.ts'
+import type { Ids } from './ids.ts'
+import { inputPage } from './input-items.ts'
+import type { Scope, StoredResponse, TurnStore } from './store.ts'
+
+type Caller = Pick<RequestContext, 'principal' | 'ingress'>
+
+export interface RouteSources {
+  readonly ids: Ids
+  readonly store: TurnStore
+  readers(caller: Caller): Scope
+}
+
+const ITEMS = '/input_items'
+/** Other words after /v1/responses/ are routes, or mistakes. */
+const ONE = /^resp_[\w-]{1,128}$/
+const COMMON = { operation: 'responses', models: 'none', scope: 'rate' } as const
+
+export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, store, readers }: RouteSources): void {
+  const answers = gateway.use('storedAnswers')
+
+  gateway.data({
+    ...COMMON,
+    method: 'GET',
+    path: '/v1/responses/*',
+    template: '/v1/responses/{id}',
+    accepts: (rest) => ONE.test(rest),
+    summary:
+      'Returns a stored response. With `stream=true` it is sent as events, after the event number `starting_after` if that is given.',
+    response: z.looseObject({
+      id: z.string(),
+      object: z.literal('response'),
+      status: z.string(),
+      output: z.array(z.looseObject({})),
+    }),
+    async handler(ctx) {
+      const id = lastOf(ctx)
+      const query = new URLSearchParams(ctx.ingress?.query ?? '')
+      const stream = flagIn(query)
+      const after = sequenceIn(query, stream)
+      const answer = answerOf(await read(ctx, id))
+      if (!stream) return sent('application/json; charset=utf-8', answers.whole(answer))
+      const frames = answers.frames(answer)
+      // The last event has the whole response: a reader gets it also when its number counts the events of the first stream.
+      return sent('text/event-stream; charset=utf-8', frames.slice(Math.min(after + 1, frames.length - 1)).join(''))
+    },
+  })
+
+  gateway.data({
+    ...COMMON,
+    method: 'GET',
+    path: '/v1/responses/resp_*',
+    template: '/v1/responses/{id}/input_items',
+    accepts: (rest) => rest.endsWith(ITEMS) && ONE.test(`resp_${rest.slice(0, -ITEMS.length)}`),
+    summary: 'Lists the input items of a stored response.',
+    response: z.object({
+      object: z.literal('list'),
+      data: z.array(z.looseObject({})),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
+    async handler(ctx) {
+      const id = ctx.ingress?.path.split('/').at(-2) ?? ''
+      const { token, turn } = await read(ctx, id)
+      const page = inputPage(answers.items(turn.messages), ids, token, ctx.ingress?.query ?? '')
+      return sent('application/json; charset=utf-8', JSON.stringify(page))
+    },
+  })
+
+  gateway.data({
+    ...COMMON,
+    method: 'DELETE',
+    path: '/v1/responses/*',
+    template: '/v1/responses/{id}',
+    accepts: (rest) => ONE.test(rest),
+    summary: 'Deletes a stored response. Responses that continue it cannot be continued any more.',
+    response: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
+    async handler(ctx) {
+      const id = lastOf(ctx)
+      const place = ids.read(id)
+      const isGone = place?.kind === 'resp' && (await store.remove(readers(ctx), place.token))
+      if (!isGone) throw noResponse(id)
+      return sent('application/json; charset=utf-8', JSON.stringify({ id, object: 'response', deleted: true }))
+    },
+  })
+
+  async function read(ctx: Caller, id: string): Promise<StoredResponse & { token: string }> {
+    const place = ids.read(id)
+    const found = place?.kind === 'resp' ? await store.response(readers(ctx), place.token) : null
+    if (place === null || found === null) throw noResponse(id)
+    return { ...found, token: place.token }
+  }
+
+  function answerOf({ token, turn, head, parent }: StoredResponse & { token: string }): StoredAnswer {
+    const { request, response, family, completedAt } = head
+    const choices = response.choices.map((choice) => ({ ...choice, parts: shownParts(ids, token, turn.output) }))
+    return {
+      request,
+      response: { ...response, id: ids.response(token), choices },
+      previous: parent === null ? null : ids.response(parent),
+      family,
+      completedAt,
+    }
+  }
+}
+
+function lastOf({ ingress }: Caller): string {
+  return ingress?.path.split('/').at(-1) ?? ''
+}
+
+/** @throws GatewayError 400 */
+function flagIn(query: URLSearchParams): boolean {
+  const text = query.get('stream') ?? 'false'
+  if (text !== 'true' && text !== 'false') throw GatewayError.invalid('stream', '`stream` must be `true` or `false`.')
+  return text === 'true'
+}
+
+/** Returns -1 for the first event. @throws GatewayError 400 */
+function sequenceIn(query: URLSearchParams, stream: boolean): number {
+  const text = query.get('starting_after')
+  if (text === null) return -1
+  if (!stream) throw GatewayError.invalid('starting_after', '`starting_after` needs `stream=true`.')
+  if (!/^\d{1,9}$/.test(text)) throw GatewayError.invalid('starting_after', '`starting_after` must be the number of an event.')
+  return Number(text)
+}
+
+function sent(type: string, text: string): Result {
+  return { kind: 'raw', status: 200, headers: ['content-type', type], body: encodeUtf8(text) }
+}
+
+function noResponse(id: string): GatewayError {
+  return new GatewayError(`Response with id '${id}' not found.`, {
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'response_not_found',
+  })
+}

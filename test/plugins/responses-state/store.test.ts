@@ -1,0 +1,83 @@
+// Rows of stored turns, on each engine: who reads them, until when, and how far a conversation goes back.
+import { expect, it } from 'vitest'
+import { sql as query } from '../../../core/db/sql.ts'
+import type { Vault } from '../../../core/types/ports.ts'
+import type { Head } from '../../../plugins/responses-state/head.ts'
+import { migrations } from '../../../plugins/responses-state/migrations.ts'
+import { type Scope, turnStore } from '../../../plugins/responses-state/store.ts'
+import type { Turn } from '../../../plugins/responses-state/turn.ts'
+import { ENGINES } from '../../support/engines.ts'
+import { recordingLog } from '../../support/recording-log.ts'
+import { wallClock } from '../budgets/support.ts'
+
+const DAY_MS = 86_400_000
+const ALICE: Scope = { orgId: 1, keyId: 7 }
+const turnOf = (text: string): Turn => ({
+  messages: [{ role: 'user', parts: [{ t: 'text', text }] }],
+  output: [null, { t: 'text', text: `Re: ${text}` }],
+})
+const HEAD = { request: { model: 'm' }, response: { id: 'r' }, family: 'gpt', completedAt: 1 } as unknown as Head
+/** A value opens at its own place only. */
+const vault = {
+  seal: async (plain: string, at: object) => JSON.stringify([at, plain]),
+  open: async (sealed: string, at: object) => {
+    const [place, plain] = JSON.parse(sealed)
+    if (JSON.stringify(place) !== JSON.stringify(at)) throw new Error('moved')
+    return plain
+  },
+} as unknown as Vault
+
+it.each(ENGINES)('are read by their owner until they expire, on $name', async ({ missing, with: using }) => {
+  if (missing !== null) return
+  await using('responses-state', migrations, async (db) => {
+    const clock = wallClock()
+    const log = recordingLog()
+    const store = turnStore({ db, vault, clock, log }, { maxTurns: 3, maxChainBytes: 100_000 })
+    const keep = async (scope: Scope, token: string, parent: string | null): Promise<void> => {
+      const { total: _, ...sealed } = await store.seal(scope.orgId, token, turnOf(token), HEAD)
+      const { sql } = store.insert(scope, { token, parent, ...sealed }, clock.now(), clock.now() + DAY_MS)
+      await db.run(sql)
+      // A repeated settlement changes nothing.
+      await db.run(sql)
+    }
+    for (const [token, parent] of [
+      ['a', null],
+      ['b', 'a'],
+      ['c', 'b'],
+      ['d', 'c'],
+    ] as const)
+      await keep(ALICE, token, parent)
+    await keep({ orgId: null, keyId: null }, 'open', null)
+
+    expect(await store.chain(ALICE, 'c')).toEqual([turnOf('a'), turnOf('b'), turnOf('c')])
+    // One turn more than the bound.
+    expect(await store.chain(ALICE, 'd')).toBeNull()
+    expect(await store.response(ALICE, 'd')).toEqual({ turn: turnOf('d'), head: HEAD, parent: 'c' })
+    expect([...(await store.turns(ALICE, ['a', 'd', 'x'])).keys()].sort()).toEqual(['a', 'd'])
+
+    const readers: [Scope, boolean][] = [
+      [{ orgId: 1, keyId: 'all' }, true],
+      [{ orgId: 1, keyId: 8 }, false],
+      [{ orgId: 1, keyId: null }, false],
+      [{ orgId: 2, keyId: 'all' }, false],
+      [{ orgId: null, keyId: null }, false],
+    ]
+    for (const [reader, isAllowed] of readers) {
+      expect([reader, (await store.response(reader, 'a')) !== null]).toEqual([reader, isAllowed])
+      expect([reader, (await store.chain(reader, 'a')) !== null]).toEqual([reader, isAllowed])
+      if (!isAllowed) expect(await store.remove(reader, 'a')).toBe(false)
+    }
+    expect(await store.response({ orgId: null, keyId: null }, 'open')).not.toBeNull()
+    expect(await store.response(ALICE, 'open')).toBeNull()
+
+    expect(await store.remove(ALICE, 'b')).toBe(true)
+    expect(await store.remove(ALICE, 'b')).toBe(false)
+    expect(await store.chain(ALICE, 'c')).toBeNull()
+    expect(await store.response(ALICE, 'c')).not.toBeNull()
+
+    clock.jump(24)
+    expect(await store.response(ALICE, 'c')).toBeNull()
+    await store.prune(clock.now())
+    expect(await db.all(query`SELECT token FROM responses_state`)).toEqual([])
+  })
+})
