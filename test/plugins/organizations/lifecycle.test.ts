@@ -204,6 +204,20 @@ describe.each(ENGINES)('on $name', ({ name, missing }) => {
   })
 })
 
+describe('the figures of the whole gateway', () => {
+  it('are for its operators when /metrics and the free pool say so', async () => {
+    const env = { ADMIN_EMAILS: 'root@corp.example', METRICS_REQUIRE_OPERATOR: 'true' }
+    const t = await openTenants({ env })
+    const [root, ann] = [await signUp(t, 'root@corp.example'), await signUp(t, 'ann@corp.example')]
+    const metrics = async (session: Session) => (await t.fetch('/metrics', { headers: bearer(session.token) })).status
+    expect([await metrics(root), await metrics(ann)]).toEqual([200, 403])
+    const pool = async (session: Session) => (await as(t, session)('GET', '/api/free-pool')).body
+    expect(await pool(root)).toMatchObject({ used: { hour: 0 }, global: { used: 0 } })
+    expect(await pool(ann)).toMatchObject({ used: { hour: 0 }, global: { used: null } })
+    await t.close()
+  })
+})
+
 describe('an identity of the provider', () => {
   it('becomes a person once, adopts the account of its address, and follows its groups', async () => {
     const peek = peephole()
