@@ -216,6 +216,20 @@ describe('the figures of the whole gateway', () => {
     expect(await pool(ann)).toMatchObject({ used: { hour: 0 }, global: { used: null } })
     await t.close()
   })
+
+  it('are not in the settings that an organization reads, nor are addresses of the operator', async () => {
+    const t = await openTenants({ env: { ADMIN_EMAILS: 'root@corp.example' } })
+    const [root, ann] = [await signUp(t, 'root@corp.example'), await signUp(t, 'ann@corp.example')]
+    await as(t, root)('PUT', '/api/settings', { 'billing.markup_pct': 10, 'billing.markup_pct_by_org': { 77: 5 } })
+    const settings = async (session: Session) => (await as(t, session)('GET', '/api/settings')).body
+    expect(await settings(root)).toMatchObject({
+      billing: { markup_pct: 10, markup_pct_by_org: { 77: 5 } },
+      email: { api_url: expect.any(String) },
+    })
+    expect((await settings(ann)).billing).toEqual({ markup_pct: 10 })
+    expect(await settings(ann)).not.toHaveProperty('email')
+    await t.close()
+  })
 })
 
 describe('an identity of the provider', () => {
