@@ -197,6 +197,11 @@ describe.each(ENGINES)('on $name', ({ name, missing }) => {
       const eve = await signUp(t, 'eve@corp.example')
       const inside = await as(t, root)<Session>('POST', '/api/auth/switch', { org_id: eve.org?.id })
       expect(inside.body).toMatchObject({ org: eve.org, role: 'system' })
+      // A token that is made there stays there: the organization lists it, and may hold it.
+      const { token } = (await as(t, inside.body)<{ token: string }>('POST', '/api/tokens', { label: 'help' })).body
+      expect((await as(t, { token })('GET', '/api/auth/me')).body).toMatchObject({ org: eve.org, role: 'owner' })
+      expect((await as(t, { token })('GET', '/api/keys')).status).toBe(200)
+      expect((await as(t, { token })('GET', '/api/orgs')).status).toBe(403)
       const own = await as(t, root)<Session>('POST', '/api/auth/switch', { org_id: null })
       expect(own.body).toMatchObject({ org: null, role: 'system' })
       expect((await as(t, own.body)('GET', '/api/orgs/members')).status).toBe(400)
