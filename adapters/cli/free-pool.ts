@@ -12,7 +12,8 @@ interface FreePool {
   shadowed: boolean
   limits: Windows<number | null>
   used: Windows<number>
-  global: { cap: number | null; used: number }
+  /** `used` null: only system administrators see it. */
+  global: { cap: number | null; used: number | null }
   verified_required: boolean
 }
 
@@ -39,6 +40,6 @@ export const freePoolCommand = action({
   },
 })
 
-function row(name: string, used: number, limit: number | null): string[] {
-  return [name, count(used), limit === null ? 'none' : count(limit)]
+function row(name: string, used: number | null, limit: number | null): string[] {
+  return [name, used === null ? '–' : count(used), limit === null ? 'none' : count(limit)]
 }

@@ -1,5 +1,7 @@
 // Implements the service `plugins`: the serving plugins, their registrations, and their failure counts.
+import { wallTables } from '../db/wall.ts'
 import type { Metrics } from '../metrics/registry.ts'
+import type { BelongsTo } from '../types/db.ts'
 import type { Plugin, PluginOrigin } from '../types/plugin.ts'
 import type { PluginInfo, SealedOrder } from '../types/plugin-info.ts'
 import type { Clock } from '../types/ports.ts'
@@ -59,6 +61,11 @@ export class PluginList {
   /** Returns the order that serves and the one before it; null: there was no reload. */
   sealed(): { serving: SealedOrder | null; before: SealedOrder | null } {
     return { serving: this.#serving, before: this.#before }
+  }
+
+  /** Returns the tables whose rows belong to the organization of another row. */
+  belonging(): Readonly<Record<string, BelongsTo>> {
+    return wallTables(this.#generation().instances.map(({ plugin }) => plugin.definition)).belonging
   }
 
   /** Returns the plugins in the order of the configuration. */

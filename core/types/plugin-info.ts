@@ -1,4 +1,5 @@
 // The type of an entry of the service `plugins`.
+import type { BelongsTo } from './db.ts'
 import type { Panel } from './panel.ts'
 import type { PluginOrigin } from './plugin.ts'
 import type { PluginPage } from './plugin-page.ts'
@@ -11,6 +12,8 @@ export interface PluginOverview {
   order(): { hook: string; plugins: string[] }[]
   /** The order that serves and the one before it; null: there was no reload. */
   sealed(): { serving: SealedOrder | null; before: SealedOrder | null }
+  /** Tables without a column `org_id` whose rows belong to one organization, as the migrations of the plugins declare them. */
+  belonging(): Readonly<Record<string, BelongsTo>>
 }
 
 /** The order of one generation. */

@@ -15,7 +15,9 @@ const answer = z.strictObject({
   used: z
     .strictObject(windows)
     .describe('Tokens of the organization in the last hour, 24 hours and 7 days, with those that running requests reserve.'),
-  global: z.strictObject({ cap: limit, used: z.int() }).describe('Tokens of all organizations in this UTC day.'),
+  global: z
+    .strictObject({ cap: limit, used: z.int().nullable().describe('null: only system administrators see it.') })
+    .describe('Tokens of all organizations in this UTC day.'),
   verified_required: z.boolean().describe('Whether callers need a verified e-mail address.'),
 })
 
@@ -37,20 +39,22 @@ export function freePoolRoutes(gateway: PluginGateway, state: PoolState): void {
     summary: 'The free pool: its limits, and what the organization has used of them.',
     role: 'member',
     response: answer,
-    async handler({ orgId }) {
+    async handler({ orgId, operator }) {
       const now = clock.now()
       const accounts = accountsOf(orgId)
       const [hour = 0, day = 0, week = 0] = await Promise.all(
         WINDOW_NAMES.map((window) => ledger.sum(db, rangesOf(accounts, window, now))),
       )
       const today = startsAt(now).day
+      // An organization would read from it what the others use.
+      const all = operator.role === 'system' ? await ledger.sum(db, [{ name: GLOBAL, from: today, until: today + 1 }]) : null
       return {
         enabled: state.available(),
         vm: name,
         shadowed: state.isShadowed(orgId),
         limits: { ...limits.org },
         used: { hour, day, week },
-        global: { cap: limits.globalDay, used: await ledger.sum(db, [{ name: GLOBAL, from: today, until: today + 1 }]) },
+        global: { cap: limits.globalDay, used: all },
         verified_required: state.verifiedRequired(),
       }
     },

@@ -26,7 +26,7 @@ export interface LimitSources {
 
 /** A request without an output limit reserves at most this part of the smallest limit (1/n), but its whole prompt. */
 const IMPLICIT_SHARE = 10
-const SAID: Readonly<Record<WindowName, string>> = { hour: 'hour', day: '24 hours', week: '7 days' }
+const SAID: Readonly<Record<WindowName, string>> = { hour: 'an hour', day: '24 hours', week: '7 days' }
 
 /** Returns the function for the hook `admit`. */
 export function reservation({ gateway, ledger, limits, tokens }: LimitSources): (ctx: RequestContext) => void {

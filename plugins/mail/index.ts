@@ -34,7 +34,8 @@ export const mail = definePlugin({
     'email.api_url': z
       .url({ protocol: /^https?$/ })
       .max(500)
-      .default(API_URL),
+      .default(API_URL)
+      .meta({ role: 'system' }),
   },
   variables: {
     EMAIL_API_KEY: {

@@ -1,23 +1,30 @@
 // Access to /metrics: open until access control is configured, then with a credential.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
+import type { Operator } from '../../core/types/operator.ts'
 import type { Peer } from '../../core/types/ports.ts'
 
 export interface MetricsRules {
   /** True when no credential is required. */
   open(): boolean
-  /** True: client keys are not accepted. */
+  /** True: neither client keys nor the people of one organization are accepted. */
   readonly operatorOnly: boolean
   operators(): OperatorService | undefined
   /** Returns whether a secret is an active client key. */
   isClientKey(secret: string): boolean
 }
 
-/** @throws GatewayError 401; 403 for a client key when only operators may read. */
+/** @throws GatewayError 401; 403 for a client key, or a person of one organization, when only operators may read. */
 export async function checkReader(request: Request, peer: Peer, rules: MetricsRules): Promise<void> {
   if (rules.open() || peer.operator !== undefined) return
   const presented = credentials(request.headers)
-  for (const credential of presented) if (await isOperator(credential, request, peer, rules.operators())) return
+  for (const credential of presented) {
+    const operator = await operatorOf(credential, request, peer, rules.operators())
+    if (operator === null) continue
+    // The figures are those of the whole gateway.
+    if (!rules.operatorOnly || operator.orgId === null || operator.role === 'system') return
+    throw GatewayError.forbidden('/metrics takes a session of a system administrator only (GATEWAY_METRICS_REQUIRE_OPERATOR).')
+  }
   if (presented.some(rules.isClientKey)) {
     if (!rules.operatorOnly) return
     throw GatewayError.forbidden('/metrics takes a session or management token only (GATEWAY_METRICS_REQUIRE_OPERATOR).')
@@ -37,18 +44,18 @@ function credentials(headers: Headers): string[] {
   return [bearer, headers.get('x-api-key') ?? ''].map((text) => text.trim()).filter((text) => text !== '')
 }
 
-async function isOperator(
+async function operatorOf(
   credential: string,
   request: Request,
   peer: Peer,
   operators: OperatorService | undefined,
-): Promise<boolean> {
-  if (operators === undefined) return false
+): Promise<Operator | null> {
+  if (operators === undefined) return null
   const asBearer = new Request(request.url, { headers: { authorization: `Bearer ${credential}` } })
   try {
-    return (await operators.identify(asBearer, peer)) !== null
+    return await operators.identify(asBearer, peer)
   } catch (error) {
-    if (GatewayError.is(error) && error.status === 401) return false
+    if (GatewayError.is(error) && error.status === 401) return null
     throw error
   }
 }

@@ -37,7 +37,7 @@ export function accountSource(directory: () => Directory): AccountSource {
       return role === null ? null : { actor: actorOf(userId), orgId, role, readOnly: false, auth, userId }
     },
     role: roleIn,
-    profile({ userId, orgId }) {
+    profile({ userId, orgId, auth }) {
       const { users, organizations, membershipsOf } = directory()
       const user = userId === undefined ? undefined : users.get(userId)
       const org = orgId === null ? undefined : organizations.get(orgId)
@@ -56,11 +56,10 @@ export function accountSource(directory: () => Directory): AccountSource {
         orgs:
           user === undefined
             ? []
-            : membershipsOf(user.id).map(({ orgId: id, role }) => ({
-                id,
-                name: organizations.get(id)?.name ?? '',
-                role: routeRole(role),
-              })),
+            : membershipsOf(user.id)
+                // A management token passes through the hands of its organization: it says nothing about the others of its maker.
+                .filter((membership) => auth !== 'token' || membership.orgId === orgId)
+                .map(({ orgId: id, role }) => ({ id, name: organizations.get(id)?.name ?? '', role: routeRole(role) })),
       }
     },
   }

@@ -1,6 +1,6 @@
 // Deletes an organization: its rows in the tables of every plugin, and its data key. The audit log keeps its entries: it is a chain.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { BelongsTo, Db } from '../../core/types/db.ts'
 import type { People } from './people.ts'
 
 declare module '../../core/types/plugin.ts' {
@@ -10,8 +10,10 @@ declare module '../../core/types/plugin.ts' {
   }
 }
 
-/** These keep their rows. */
-const KEPT = new Set(['audit_log', 'organizations'])
+/** These keep their rows. People belong to an organization while they are members, and stay. */
+const KEPT = new Set(['audit_log', 'organizations', 'organizations_users', 'organizations_identities', 'organizations_tokens'])
+
+type Belonging = Readonly<Record<string, BelongsTo>>
 
 interface Column {
   name: string
@@ -35,7 +37,14 @@ async function ownedTables(db: Db): Promise<string[]> {
     .sort()
 }
 
-async function purge(db: Db, orgId: number): Promise<void> {
+async function purge(db: Db, orgId: number, belonging: Belonging): Promise<void> {
+  // Rows that hang on others go first: afterwards nothing says whose they were.
+  for (const [table, { column, table: other, key }] of Object.entries(belonging)) {
+    if (KEPT.has(table)) continue
+    // An id may be a number in one table and a text in the other.
+    await db.run(sql`DELETE FROM ${sql.id(table)} WHERE CAST(${sql.id(column)} AS TEXT) IN
+      (SELECT CAST(${sql.id(key)} AS TEXT) FROM ${sql.id(other)} WHERE org_id = ${orgId})`)
+  }
   for (const table of await ownedTables(db)) await db.run(sql`DELETE FROM ${sql.id(table)} WHERE org_id = ${orgId}`)
 }
 
@@ -47,7 +56,7 @@ export async function deleteOrganization(people: People, orgId: number): Promise
           WHERE id = ${orgId} AND deleted_at IS NULL`,
     )
     if (changes === 0) return false
-    await purge(db, orgId)
+    await purge(db, orgId, people.belonging())
     await db.run(sql`DELETE FROM vault_keys WHERE scope = ${`org:${orgId}`}`)
     // Every view of every plugin may have held rows of it.
     await db.run(sql`UPDATE gateway_versions SET version = version + 1`)
@@ -60,7 +69,7 @@ export async function deleteOrganization(people: People, orgId: number): Promise
 }
 
 /** Requests that were running when the organization was deleted settle later. Removes what they wrote. */
-export async function purgeLate(db: Db, since: number): Promise<void> {
+export async function purgeLate({ gateway: { db }, belonging }: People, since: number): Promise<void> {
   const rows = await db.all<{ id: number }>(sql`SELECT id FROM organizations WHERE deleted_at > ${since}`)
-  for (const { id } of rows) await db.tx((tx) => purge(tx, id))
+  for (const { id } of rows) await db.tx((tx) => purge(tx, id, belonging()))
 }

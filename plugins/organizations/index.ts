@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000
 
 export const organizations = definePlugin({
   name: 'organizations',
-  requires: ['signIn', 'audit', 'keys'],
+  requires: ['signIn', 'audit', 'keys', 'plugins'],
   config: z.strictObject({
     /** Their owners become system administrators, once the address is verified where letters are delivered. */
     adminEmails: z.array(z.string()).default([]),
@@ -51,7 +51,7 @@ export const organizations = definePlugin({
     systemRoutes(people)
     userRoutes(people)
     gateway.resource(organizationResource(people))
-    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(gateway.db, people.now() - 2 * HOUR_MS))
+    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS))
     gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()))
     return () => people.settled()
   },

@@ -1,6 +1,6 @@
 // Shared by the routes: the directory, the writes that change it, and the letters that go out after an answer.
 import { randomId } from '../../core/ids/ids.ts'
-import type { Db, View } from '../../core/types/db.ts'
+import type { BelongsTo, Db, View } from '../../core/types/db.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Peer } from '../../core/types/ports.ts'
 import { type Directory, type DirectoryRules, directoryOf, loadRows, type Rows } from './directory.ts'
@@ -21,6 +21,8 @@ export interface People {
   directory(): Directory
   /** The plugin that exports rows; undefined: there is none. */
   exported(): Services['transfer'] | undefined
+  /** Tables of all plugins whose rows belong to the organization of another row. */
+  belonging(): Readonly<Record<string, BelongsTo>>
   /** Runs one transaction. When it resolves, this process has the change in memory. */
   write<T>(change: (db: Db) => Promise<T>): Promise<T>
   now(): number
@@ -47,6 +49,7 @@ export interface People {
 export async function people(gateway: PluginGateway, letters: Letters, adminEmails: ReadonlySet<string>): Promise<People> {
   const { db, clock, vault } = gateway
   const audit = gateway.use('audit')
+  const plugins = gateway.use('plugins')
   const view = await gateway.view<Rows>('people', loadRows)
   const rules: DirectoryRules = { adminEmails, verificationNeeded: letters.delivers }
   let delivers = letters.delivers()
@@ -74,6 +77,7 @@ export async function people(gateway: PluginGateway, letters: Letters, adminEmai
       }
       return directory
     },
+    belonging: () => plugins.belonging(),
     // People and their memberships cross organizations: a person of one accepts the invitation of another.
     write: (change) => gateway.detached(() => view.write(change))(),
     now: () => clock.now(),

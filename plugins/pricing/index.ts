@@ -42,7 +42,10 @@ export const pricing = definePlugin({
     /** Percent that an organization pays above the cost of calls that the gateway's own connections served. */
     'billing.markup_pct': percent.default(0),
     /** Percent by organization id; it overrides `billing.markup_pct`. */
-    'billing.markup_pct_by_org': z.record(z.string().regex(/^[1-9]\d{0,15}$/, 'organization ids'), percent).default({}),
+    'billing.markup_pct_by_org': z
+      .record(z.string().regex(/^[1-9]\d{0,15}$/, 'organization ids'), percent)
+      .default({})
+      .meta({ role: 'system' }),
   },
   variables: {
     PRICING_SYNC_ENABLED: { option: 'enabled', about: 'Sync public rate cards at start and on an interval.' },

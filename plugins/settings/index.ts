@@ -1,6 +1,8 @@
 // /api/settings: the runtime layer over file and environment.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { DeclaredSetting } from '../../core/services.ts'
+import type { Operator } from '../../core/types/operator.ts'
 import { changesOf, documentOf } from './document.ts'
 import { portableSettings } from './portable.ts'
 import { migrations, storedSettings, storeSettings } from './store.ts'
@@ -30,10 +32,10 @@ export const settings = definePlugin({
     gateway.api({
       method: 'GET',
       path: '/api/settings',
-      summary: 'Every setting with the value that holds now.',
+      summary: 'Every setting with the value that holds now; without those for the role `system`, for other callers.',
       role: 'member',
       response: document,
-      handler: () => documentOf(registry.declared()),
+      handler: ({ operator }) => documentOf(registry.declared().filter((setting) => mayRead(operator, setting))),
     })
 
     gateway.api({
@@ -68,5 +70,10 @@ export const settings = definePlugin({
     return () => layer.end()
   },
 })
+
+/** A setting whose schema has `.meta({ role: 'system' })` names other organizations, or addresses inside the operator's network. */
+function mayRead({ role }: Operator, { schema }: DeclaredSetting): boolean {
+  return role === 'system' || schema.meta()?.role !== 'system'
+}
 
 export default settings

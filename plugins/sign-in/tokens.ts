@@ -48,11 +48,13 @@ export function tokens(
     uses.push({ id, at: now })
   }
 
-  /** A person's token has at most the rights that the person has now. */
+  /** A person's token has at most the rights that the person has now, and in an organization at most those of its owner. */
   const roleNow = ({ user_id, org_id, role }: TokenRow): TokenRow['role'] | null => {
-    if (user_id === null) return role
+    // A system administrator leaves it in the hands of the organization that it was made for.
+    const most = org_id !== 0 && role === 'system' ? 'owner' : role
+    if (user_id === null) return most
     const now = accounts()?.role(user_id, org_id === 0 ? null : org_id) ?? null
-    return now !== null && RANK.indexOf(now) < RANK.indexOf(role) ? now : now && role
+    return now !== null && RANK.indexOf(now) < RANK.indexOf(most) ? now : now && most
   }
 
   return {

@@ -5,7 +5,8 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export function checkNetwork({ env }: Surroundings): Finding[] {
   const host = env.get<string>('HOST')
   const port = env.get<number>('PORT')
-  const keysNeeded = env.get<boolean>('REQUIRE_API_KEY')
+  // With tenants every call needs a key, because it says whose call it is.
+  const keysNeeded = env.get<boolean>('REQUIRE_API_KEY') || env.get<boolean>('MULTI_TENANT')
   const cloud = env.get<string>('PROFILE') === 'cloud'
   const password = env.get<string | null>('DASHBOARD_PASSWORD_HASH') !== null || env.get<boolean>('MULTI_TENANT')
   const findings: Finding[] = []

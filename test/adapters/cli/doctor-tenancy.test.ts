@@ -14,6 +14,9 @@ describe('hookgate doctor with several organizations', () => {
     await command(['db', 'migrate'], { cwd: folder({}), env: { GATEWAY_DATA_DIR: dir } })
     const { of } = await doctor(TENANTS, {}, dir)
     expect(of('organizations')).toEqual([finding('warn', /Only conditions in statements/)])
+    // Every data-plane call of a gateway with tenants needs a key, without another variable.
+    const cloud = await doctor({ ...TENANTS, GATEWAY_HOST: '0.0.0.0' }, {}, dir, /tenancy.no_wall/)
+    expect(cloud.of('network')).toEqual([finding('ok', /needs a client key/)])
     const alone = await doctor({}, {}, dir)
     expect(alone.of('organizations')).toEqual([])
   })

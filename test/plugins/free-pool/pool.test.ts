@@ -164,14 +164,16 @@ describe('the name', () => {
 
   it('belongs to a virtual model of the organization that has it', async () => {
     await open({ env: { FREE_TIER_TOKEN_LIMIT_HOUR: '1' } })
-    await s.api(7, '/api/providers', { method: 'POST', body: { provider: 'echo', label: 'own' } })
-    const target = { provider: 'echo', model: 'echo-1' }
+    // A virtual model reaches connections of its own organization only.
+    const upstream = { base_url: s.t.upstream.baseUrl('messages'), wire_format: 'messages', api_key: 'sk-of-org-7' }
+    await s.api(7, '/api/providers', { method: 'POST', body: { provider: 'custom', label: 'own', ...upstream } })
+    const target = { provider: 'custom', model: 'm' }
     await s.api(7, '/api/virtual-models', {
       method: 'POST',
       body: { name: 'gateway/free', strategy: 'failover', targets: [target] },
     })
     expect(await s.use(7)).toBe(200)
-    expect((await s.rows())[0]).toMatchObject({ freePool: false, provider: 'echo' })
+    expect((await s.rows())[0]).toMatchObject({ freePool: false, provider: 'custom' })
     expect(await s.api(7, '/api/free-pool')).toMatchObject({ shadowed: true, used: { hour: 0 } })
     expect((await s.ask(8)).status).toBe(429)
     expect(await s.api(8, '/api/free-pool')).toMatchObject({ shadowed: false })

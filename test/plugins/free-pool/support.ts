@@ -38,6 +38,9 @@ export interface PoolOptions extends TestGatewayOptions {
   connection?: object
 }
 
+/** The preset without its people: the test has its own. */
+const strangers = () => preset().filter((plugin) => !('name' in plugin && plugin.name === 'organizations'))
+
 const orgOf = (value: string | null): number | null => (value === null || value === '0' ? null : Number(value))
 
 /** An answer of 60 + 40 tokens, unless other ones are given. */
@@ -96,11 +99,7 @@ export async function poolSite(options: PoolOptions = {}): Promise<PoolSite> {
   )
   const t = await createTestGateway({
     ...rest,
-    config: {
-      connections,
-      ...rest.config,
-      plugins: [people(), ...(rest.config?.plugins ?? preset()).filter(({ name }) => name !== 'organizations')],
-    },
+    config: { connections, ...rest.config, plugins: [people(), ...(rest.config?.plugins ?? strangers())] },
     plugins: [...(rest.plugins ?? []), ears()],
     ports: { clock, ...rest.ports },
   })

@@ -88,6 +88,71 @@ describe.each(ENGINES)('on $name', ({ name, missing }) => {
       expect(again.role).toBe('owner')
     })
 
+    it('that is deleted takes the rows with it that hang on its own, and those of another one stay', async () => {
+      const here = { hal: await signUp(t, 'hal@corp.example', { org_name: 'Hals' }), ida: await signUp(t, 'ida@corp.example') }
+      for (const [name, session] of Object.entries(here)) await hang(session, name)
+      expect(await hanging('hal')).toEqual(await hanging('ida'))
+      expect(Object.values(await hanging('hal'))).not.toContain(0)
+      expect((await as(t, here.hal)('DELETE', '/api/orgs/current', { confirm: 'Hals' })).status).toBe(200)
+      expect(new Set(Object.values(await hanging('hal')))).toEqual(new Set([0]))
+      expect(Object.values(await hanging('ida'))).not.toContain(0)
+      // People, their identities and links are members' rows, and stay.
+      expect(await db.get(sql`SELECT email FROM organizations_users WHERE id = ${here.hal.user.id}`)).toEqual({
+        email: 'hal@corp.example',
+      })
+    })
+
+    /** Ids of the rows that `hang` made, by name. */
+    const made = new Map<string, { budget: number; connection: number }>()
+
+    /** One row in every table without a column `org_id`. */
+    async function hang(session: Session, name: string): Promise<void> {
+      const call = as(t, session)
+      const org = session.org?.id as number
+      const connection = (
+        await call<{ id: string }>('POST', '/api/providers', { provider: 'openai', label: 'main', api_key: 'sk-1' })
+      ).body
+      const budget = (await call<{ id: number }>('POST', '/api/budgets', { scope: 'org', window: 'daily', hard_limit_usd: 5 }))
+        .body
+      const ids = { budget: Number(budget.id), connection: Number(connection.id) }
+      made.set(name, ids)
+      const rows = [
+        sql`INSERT INTO budgets_increases (budget_id, amount_nano, expires_at, created_at, created_by) VALUES (${ids.budget}, 1, 1, 1, 'x')`,
+        sql`INSERT INTO budgets_states (budget_id, window_start, type, threshold) VALUES (${ids.budget}, 1, 'x', 1)`,
+        sql`INSERT INTO quota_snapshots (connection_id, windows, source, fetched_at) VALUES (${ids.connection}, '[]', 'x', 1)`,
+        sql`INSERT INTO quota_exhausted (connection_id, model, until) VALUES (${ids.connection}, 'm', 1)`,
+        sql`INSERT INTO resilience_state (connection_id, updated_at) VALUES (${String(ids.connection)}, 1)`,
+        sql`INSERT INTO resilience_locks (connection_id, model, until, reason, level) VALUES (${String(ids.connection)}, 'm', 1, 'x', 1)`,
+        sql`INSERT INTO batches (id, org_id, endpoint, status, total, created_at, expires_at) VALUES (${name}, ${org}, '/v1/x', 'ended', 1, 1, 1)`,
+        sql`INSERT INTO batches_items (batch_id, seq, custom_id, url, state) VALUES (${name}, 1, 'x', '/v1/x', 'done')`,
+        sql`INSERT INTO webhooks_deliveries (id, org_id, event_id, endpoint_id, event_type, status, created_at) VALUES (${name}, ${org}, ${name}, 'p', 'x', 'failed', 1)`,
+        sql`INSERT INTO webhooks_attempts (delivery_id, at, duration_ms) VALUES (${name}, 1, 1)`,
+      ]
+      for (const row of rows) await db.run(row)
+    }
+
+    async function hanging(name: string): Promise<Record<string, number>> {
+      const { budget, connection } = made.get(name) as { budget: number; connection: number }
+      const owners: Record<string, [column: string, value: string | number]> = {
+        budgets_increases: ['budget_id', budget],
+        budgets_states: ['budget_id', budget],
+        quota_snapshots: ['connection_id', connection],
+        quota_exhausted: ['connection_id', connection],
+        resilience_state: ['connection_id', String(connection)],
+        resilience_locks: ['connection_id', String(connection)],
+        batches_items: ['batch_id', name],
+        webhooks_attempts: ['delivery_id', name],
+      }
+      const counts: Record<string, number> = {}
+      for (const [table, [column, value]] of Object.entries(owners)) {
+        const row = await db.get<{ n: number }>(
+          sql`SELECT COUNT(*) AS n FROM ${sql.id(table)} WHERE ${sql.id(column)} = ${value}`,
+        )
+        counts[table] = Number(row?.n)
+      }
+      return counts
+    }
+
     it('and the person who made a key decides whether its address counts as verified', async () => {
       const cat = await signUp(t, 'cat@corp.example')
       const key = (await as(t, cat)<{ id: number }>('POST', '/api/keys', { label: 'k' })).body
@@ -132,10 +197,43 @@ describe.each(ENGINES)('on $name', ({ name, missing }) => {
       const eve = await signUp(t, 'eve@corp.example')
       const inside = await as(t, root)<Session>('POST', '/api/auth/switch', { org_id: eve.org?.id })
       expect(inside.body).toMatchObject({ org: eve.org, role: 'system' })
+      // A token that is made there stays there: the organization lists it, and may hold it.
+      const { token } = (await as(t, inside.body)<{ token: string }>('POST', '/api/tokens', { label: 'help' })).body
+      expect((await as(t, { token })('GET', '/api/auth/me')).body).toMatchObject({ org: eve.org, role: 'owner' })
+      expect((await as(t, { token })('GET', '/api/keys')).status).toBe(200)
+      expect((await as(t, { token })('GET', '/api/orgs')).status).toBe(403)
       const own = await as(t, root)<Session>('POST', '/api/auth/switch', { org_id: null })
       expect(own.body).toMatchObject({ org: null, role: 'system' })
       expect((await as(t, own.body)('GET', '/api/orgs/members')).status).toBe(400)
     })
+  })
+})
+
+describe('the figures of the whole gateway', () => {
+  it('are for its operators when /metrics and the free pool say so', async () => {
+    const env = { ADMIN_EMAILS: 'root@corp.example', METRICS_REQUIRE_OPERATOR: 'true' }
+    const t = await openTenants({ env })
+    const [root, ann] = [await signUp(t, 'root@corp.example'), await signUp(t, 'ann@corp.example')]
+    const metrics = async (session: Session) => (await t.fetch('/metrics', { headers: bearer(session.token) })).status
+    expect([await metrics(root), await metrics(ann)]).toEqual([200, 403])
+    const pool = async (session: Session) => (await as(t, session)('GET', '/api/free-pool')).body
+    expect(await pool(root)).toMatchObject({ used: { hour: 0 }, global: { used: 0 } })
+    expect(await pool(ann)).toMatchObject({ used: { hour: 0 }, global: { used: null } })
+    await t.close()
+  })
+
+  it('are not in the settings that an organization reads, nor are addresses of the operator', async () => {
+    const t = await openTenants({ env: { ADMIN_EMAILS: 'root@corp.example' } })
+    const [root, ann] = [await signUp(t, 'root@corp.example'), await signUp(t, 'ann@corp.example')]
+    await as(t, root)('PUT', '/api/settings', { 'billing.markup_pct': 10, 'billing.markup_pct_by_org': { 77: 5 } })
+    const settings = async (session: Session) => (await as(t, session)('GET', '/api/settings')).body
+    expect(await settings(root)).toMatchObject({
+      billing: { markup_pct: 10, markup_pct_by_org: { 77: 5 } },
+      email: { api_url: expect.any(String) },
+    })
+    expect((await settings(ann)).billing).toEqual({ markup_pct: 10 })
+    expect(await settings(ann)).not.toHaveProperty('email')
+    await t.close()
   })
 })
 

@@ -109,6 +109,11 @@ describe('a role', () => {
     const admin = await join('admin@acme.example', 'admin')
     const { token } = (await as(t, admin)<{ token: string }>('POST', '/api/tokens', { label: 'ci' })).body
     expect((await as(t, { token })('POST', '/api/keys', { label: 'by token' })).status).toBe(201)
+    // A session names all organizations of the person, a token its own.
+    const shown = async (credential: string) =>
+      (await as(t, { token: credential })<{ orgs: { id: number }[] }>('GET', '/api/auth/me')).body.orgs.map(({ id }) => id)
+    expect(await shown(admin.token)).toHaveLength(2)
+    expect(await shown(token)).toEqual([admin.org?.id])
     await as(t, owner)('PATCH', `/api/orgs/members/${admin.user.id}`, { role: 'member' })
     expect((await as(t, { token })('POST', '/api/keys', { label: 'by token' })).status).toBe(403)
     expect((await as(t, { token })('GET', '/api/keys')).status).toBe(200)

@@ -4,6 +4,7 @@ import { createTestGateway, type TestGateway, type TestGatewayOptions } from '..
 
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Services } from '../../../core/types/plugin.ts'
+import { preset } from '../../../plugins/preset.ts'
 
 export { errorOf } from '../sign-in/support.ts'
 export const PASSWORD = 'correct horse battery staple'
@@ -11,7 +12,13 @@ export const PASSWORD = 'correct horse battery staple'
 export const bearer = (credential: string): Record<string, string> => ({ authorization: `Bearer ${credential}` })
 
 export function openTenants(options: TestGatewayOptions = {}): Promise<TestGateway> {
-  return createTestGateway({ ...options, env: { MULTI_TENANT: 'true', PUBLIC_URL: 'https://gateway.test', ...options.env } })
+  const config = { ...(brings(options, 'mail') && { plugins: preset({ mail: false }) }), ...options.config }
+  const env = { MULTI_TENANT: 'true', PUBLIC_URL: 'https://gateway.test', ...options.env }
+  return createTestGateway({ ...options, config, env })
+}
+
+function brings({ plugins = [] }: TestGatewayOptions, name: string): boolean {
+  return plugins.some((plugin) => 'name' in plugin && plugin.name === name)
 }
 
 export interface Session {
