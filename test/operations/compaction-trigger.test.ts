@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { connected } from '../support/own-connection.ts'
 
 const FOREIGN = ['chat', 'messages', 'generate_content'] as const
 const TRIGGER = { type: 'compaction_trigger' }
@@ -79,7 +80,7 @@ it('a vendor of the responses dialect gets the trigger itself', async () => {
 it('an item of another organization is refused', async () => {
   await t.close()
   const organizations = definePlugin({
-    name: 'organizations',
+    name: 'test-organizations',
     setup(gateway) {
       gateway.hook(
         'request',
@@ -91,6 +92,7 @@ it('an item of another organization is refused', async () => {
     },
   })
   t = await createTestGateway({ plugins: [organizations()] })
+  for (const orgId of [1, 2]) await connected(t, orgId)
   const compact = (org: string, input: object[]) =>
     t.post('/v1/responses/compact', { model: 'chat/m', input, mode: 'heuristic' }, { 'x-org': org })
   const { output } = (await (await compact('1', HISTORY)).json()) as Answer

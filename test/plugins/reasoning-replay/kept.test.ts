@@ -17,6 +17,7 @@ import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Database } from '../../../core/types/db.ts'
 import { migrations } from '../../../plugins/reasoning-replay/migrations.ts'
 import { ENGINES } from '../../support/engines.ts'
+import { connected } from '../../support/own-connection.ts'
 import { whileTimePasses } from '../../support/passing-time.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { toolTurn } from '../../support/tool-history.ts'
@@ -62,26 +63,6 @@ async function closed(t: TestGateway): Promise<void> {
   await t.close()
 }
 
-/** Gives an organization a connection of its own to the gateway's upstream. The lowest priority is tried first. */
-async function connected(t: TestGateway, orgId: number, priority: number): Promise<void> {
-  const body = {
-    provider: 'chat',
-    label: `of ${orgId}, ${priority}`,
-    base_url: t.upstream.baseUrl('chat'),
-    wire_format: 'chat',
-    api_key: 'sk-own',
-    priority,
-  }
-  const operator = { actor: 'test', orgId, role: 'owner', readOnly: false, auth: 'host' } as const
-  const request = new Request('http://gateway.test/api/providers', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer = await t.gateway.control.fetch(request, { address: null, local: false, secure: true, operator })
-  expect(answer.status, await answer.text()).toBe(201)
-}
-
 const rowsOf = (db: Database) => db.all<{ key: string; thoughts_sealed: string }>(sql`SELECT * FROM ${sql.id(TABLE)}`)
 
 describe.each(ENGINES)('on $name', ({ missing, with: withDatabase }) => {
@@ -125,11 +106,11 @@ describe.each(ENGINES)('on $name', ({ missing, with: withDatabase }) => {
       const { key } = await makeKey(before)
       const { key: other } = await makeKey(before)
       await called(before, 'chat', { headers: bearer(key) })
-      await connected(before, 7, 10)
+      await connected(before, 7, { priority: 10 })
       await called(before, 'chat', { headers: { 'x-org': '7' }, model: 'chat/glm' })
       await closed(before)
       const after = await gateway({ ports: { db }, plugins: [organizations()] })
-      for (const orgId of [7, 8]) await connected(after, orgId, 1)
+      for (const orgId of [7, 8]) await connected(after, orgId, { priority: 1 })
       const thoughtOf = async (headers: Record<string, string>, model = 'chat/kimi') =>
         (await replayed(after, 'chat', [CALL], { headers, model })).reasoning_content
       expect(await thoughtOf(bearer(other))).toBeUndefined()
