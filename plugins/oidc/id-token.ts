@@ -1,5 +1,5 @@
 // Verifies an ID token: signature by a published key, issuer, audience, times and nonce.
-import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, errors as joseErrors } from 'jose'
 import type { Clock } from '../../core/types/ports.ts'
 import type { Issuer, KeySet } from './issuer.ts'
 import { refusal } from './refusal.ts'
@@ -32,6 +32,7 @@ export async function verifiedIdToken(
   clock: Pick<Clock, 'now'>,
 ): Promise<IdClaims> {
   if (token.length > MAX_LENGTH) throw refusal('invalid_id_token', 'It is too long.')
+  const { errors, jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
     algorithms: ALGORITHMS,
     issuer,
@@ -57,13 +58,14 @@ export async function verifiedIdToken(
     })
     return fitting(claims, clientId, nonce)
   } catch (error) {
-    if (error instanceof errors.JOSEError) throw refusal('invalid_id_token', reasonOf(error), error)
+    if (error instanceof errors.JOSEError) throw refusal('invalid_id_token', reasonOf(error, errors), error)
     throw error
   }
 }
 
 /** A token without a key id may fit several keys. */
-async function anyOf(token: string, keys: errors.JWKSMultipleMatchingKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
+async function anyOf(token: string, keys: joseErrors.JWKSMultipleMatchingKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
+  const { errors, jwtVerify } = await import('jose')
   for await (const key of keys) {
     try {
       return (await jwtVerify(token, key as unknown as Parameters<JWTVerifyGetKey>[0] & CryptoKey, options)).payload
@@ -85,7 +87,7 @@ function fitting(claims: JWTPayload, clientId: string, nonce: string): IdClaims 
 }
 
 /** The library's messages quote claims; these do not. */
-function reasonOf(error: errors.JOSEError): string {
+function reasonOf(error: joseErrors.JOSEError, errors: typeof joseErrors): string {
   if (error instanceof errors.JWTExpired) return 'It has expired; compare the clocks of the gateway and the issuer.'
   if (error instanceof errors.JWTClaimValidationFailed) return `Its claim \`${error.claim}\` does not fit.`
   if (error instanceof errors.JOSEAlgNotAllowed) return `Its algorithm is none of ${ALGORITHMS.join(' and ')}.`

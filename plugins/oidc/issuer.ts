@@ -1,5 +1,5 @@
 // Fetches the endpoints and keys that the issuer publishes. Both are cached, and stay usable while the issuer fails.
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import type { createLocalJWKSet, JSONWebKeySet } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '../../core/types/ports.ts'
 import type { IssuerCalls } from './calls.ts'
@@ -54,7 +54,8 @@ export function issuerAt(url: string, calls: IssuerCalls, clock: Pick<Clock, 'mo
     const { status, json } = await calls.get((await metadata.get()).jwks_uri)
     const found = keySet.safeParse(json)
     if (status !== 200 || !found.success) throw refusal('issuer_unavailable', 'It published no usable keys.')
-    return createLocalJWKSet(found.data as JSONWebKeySet)
+    const jose = await import('jose')
+    return jose.createLocalJWKSet(found.data as JSONWebKeySet)
   })
   let unknownAt = Number.NEGATIVE_INFINITY
   return {

@@ -1,7 +1,7 @@
 // A sign-in under way: its state, nonce and PKCE verifier are in an encrypted cookie, so that any replica can finish it.
-import { base64url, EncryptJWT, jwtDecrypt } from 'jose'
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock } from '../../core/types/ports.ts'
@@ -33,6 +33,7 @@ export function pendingSignIns(key: Uint8Array, clock: Pick<Clock, 'now'>, secur
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   return {
     async cookie(pending) {
+      const { EncryptJWT } = await import('jose')
       const now = Math.floor(clock.now() / 1000)
       const sealed = await new EncryptJWT(pending)
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
@@ -49,6 +50,7 @@ export function pendingSignIns(key: Uint8Array, clock: Pick<Clock, 'now'>, secur
         keyManagementAlgorithms: ['dir'],
         contentEncryptionAlgorithms: ['A256GCM'],
       }
+      const { jwtDecrypt } = await import('jose')
       const claims = await jwtDecrypt(sealed, key, options).then(
         (opened) => opened.payload,
         () => null,
@@ -68,22 +70,25 @@ function cookieValue(cookies: string | null, name: string): string | null {
   return null
 }
 
+/** 256 random bits in characters that a URL may have. */
 export function randomText(): string {
-  return base64url.encode(crypto.getRandomValues(new Uint8Array(32)))
+  return randomId('', 43)
 }
 
 /** The S256 challenge of a PKCE verifier. */
-export async function challengeOf(verifier: string): Promise<string> {
-  return base64url.encode(await digest(verifier))
+export function challengeOf(verifier: string): Promise<string> {
+  return digest(verifier)
 }
 
-async function digest(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+/** SHA-256 in base64url. */
+async function digest(text: string): Promise<string> {
+  const { base64url } = await import('jose')
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }
 
 /** Returns true the first time, over all replicas. */
 export async function firstUse(db: Db, kind: 'state' | 'code', text: string, now: number): Promise<boolean> {
-  const hash = base64url.encode(await digest(`${kind}:${text}`))
+  const hash = await digest(`${kind}:${text}`)
   const { changes } = await db.run(
     sql`INSERT INTO oidc_used (hash, expires_at) VALUES (${hash}, ${now + 2 * SECONDS * 1000}) ON CONFLICT DO NOTHING`,
   )

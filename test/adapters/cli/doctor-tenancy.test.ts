@@ -15,7 +15,7 @@ describe('hookgate doctor with several organizations', () => {
     const { of } = await doctor(TENANTS, {}, dir)
     expect(of('organizations')).toEqual([finding('warn', /Only conditions in statements/)])
     // Every data-plane call of a gateway with tenants needs a key, without another variable.
-    const cloud = await doctor({ ...TENANTS, GATEWAY_HOST: '0.0.0.0' }, {}, dir, /tenancy.no_wall/)
+    const cloud = await doctor({ ...TENANTS, GATEWAY_HOST: '0.0.0.0' }, {}, dir)
     expect(cloud.of('network')).toEqual([finding('ok', /needs a client key/)])
     const alone = await doctor({}, {}, dir)
     expect(alone.of('organizations')).toEqual([])
