@@ -4,6 +4,7 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, hang, text } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
+import { connected } from '../../support/own-connection.ts'
 import { bearer, makeKey } from '../keys/support.ts'
 import { ask } from '../request-log/support.ts'
 import { errorOf } from '../sign-in/support.ts'
@@ -71,7 +72,7 @@ it('lists a running request with its target and its tries, and not a finished on
 
 it('shows requests of the own organization only, the longest first, and says how many there are', async () => {
   const organizations = definePlugin({
-    name: 'organizations',
+    name: 'test-organizations',
     setup: (gateway) =>
       gateway.hook('authenticate', (ctx) => {
         const orgId = ctx.headers.get('x-org')
@@ -80,6 +81,7 @@ it('shows requests of the own organization only, the longest first, and says how
   })
   const clock = fakeClock()
   t = await tellingGateway({ ports: { clock }, upstream: [hang(), hang(), hang()], plugins: [organizations()] })
+  await connected(t, 7)
   const { port } = await t.listen()
   const leave = new AbortController()
   const call = async (model: string, headers: Record<string, string>, sent: number): Promise<void> => {

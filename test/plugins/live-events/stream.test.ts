@@ -21,7 +21,7 @@ const subscribers = () => metric(t, 'gateway_live_events_subscribers')
 
 /** A caller with `x-org` belongs to that organization. */
 const organizations = definePlugin({
-  name: 'organizations',
+  name: 'test-organizations',
   setup: (gateway) =>
     gateway.hook('authenticate', (ctx) => {
       const orgId = ctx.headers.get('x-org')
