@@ -64,6 +64,7 @@ describe.skipIf(noPostgres !== null)(
             "helicone_request_ids",
             "ledger_accounts",
             "ledger_instances",
+            "oidc_used",
             "policy",
             "pricing_card",
             "pricing_drift",
