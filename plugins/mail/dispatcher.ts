@@ -18,7 +18,6 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 /** Waits after each failed attempt: eight attempts within a day. */
 const WAITS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 15 * HOUR]
-export const MAX_ATTEMPTS = WAITS.length + 1
 
 export interface DispatcherParts {
   readonly gateway: Pick<PluginGateway, 'db' | 'clock' | 'log' | 'vault'>

@@ -6,6 +6,7 @@ import { type ExportDocument, exportDocument } from './document.ts'
 import { exported } from './export.ts'
 import { importRows } from './import.ts'
 import { open, type Secrets } from './sealed-secrets.ts'
+import type { TransferService } from './service.ts'
 
 const passphrase = z.string().min(12, 'must have at least 12 characters').max(1000)
 
@@ -23,9 +24,10 @@ export const transfer = definePlugin({
   setup(gateway) {
     const portable = gateway.use('portable')
     const configuration = gateway.use('configuration')
-    gateway.provide('transfer', {
+    const service: TransferService = {
       document: (orgId) => exported(portable, { orgId, passphrase: null, now: gateway.clock.now() }),
-    })
+    }
+    gateway.provide('transfer', service)
 
     gateway.api({
       method: 'POST',
