@@ -136,7 +136,7 @@ declare module '../core/config/option-types.ts' {
     responsesState: boolean
     /** Largest turn that is stored, bytes. */
     responsesStateMaxBytes: number
-    /** Who may continue a stored conversation: its key, or its organization. */
+    /** Callers that may continue a stored conversation: the same key, or every key of the organization. */
     responsesStateShare: 'key' | 'org'
     /** How long a stored turn is kept, days. */
     responsesStateTtlDays: number

@@ -1,4 +1,4 @@
-// What an issuer, a browser or a stranger may get wrong on purpose: every lie has its refusal.
+// Tests false answers of an issuer, and false requests of a browser or a stranger. The gateway refuses each of them.
 import { type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openFile } from '../../support/sites.ts'

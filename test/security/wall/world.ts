@@ -28,7 +28,7 @@ export interface Answer {
 export interface World {
   readonly t: TestGateway
   readonly orgs: readonly [Org, Org]
-  /** What was posted to webhook receivers: address and body. */
+  /** Requests to webhook receivers: address and body. */
   readonly posted: readonly { url: string; body: string }[]
   close(): Promise<void>
 }
