@@ -86,7 +86,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   server.on('connection', pending.opened)
   // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
-  const upgrade = toNodeUpgrade(gateway, { peer, clock })
+  const upgrade = toNodeUpgrade(gateway, { peer, clock, refusal: tooManyHeaders })
   server.on('upgrade', (req, socket, head) => {
     pending.brings(req)
     upgrade(req, socket, head)
@@ -135,10 +135,16 @@ function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnection
 function counted(pending: PendingConnections, listener: NodeListener): NodeListener {
   return (req, res) => {
     pending.brings(req)
-    if (req.rawHeaders.length <= 2 * MAX_HEADER_LINES) return listener(req, res)
-    const message = `The request has more than ${MAX_HEADER_LINES} header lines.`
-    refuse(res, new GatewayError(message, { status: 431, type: 'invalid_request_error', code: 'too_many_headers' }))
+    const refusal = tooManyHeaders(req)
+    if (refusal === null) return listener(req, res)
+    refuse(res, refusal)
   }
+}
+
+function tooManyHeaders(req: IncomingMessage): GatewayError | null {
+  if (req.rawHeaders.length <= 2 * MAX_HEADER_LINES) return null
+  const message = `The request has more than ${MAX_HEADER_LINES} header lines.`
+  return new GatewayError(message, { status: 431, type: 'invalid_request_error', code: 'too_many_headers' })
 }
 
 async function shutDown(gateway: HostedGateway, server: Server, upgrade: NodeUpgrade, options: ServeOptions): Promise<void> {

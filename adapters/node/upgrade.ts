@@ -24,7 +24,11 @@ const MAX_MESSAGE_BYTES = 64 << 20
 /** A client that answers no ping in this time is gone, s. */
 const IDLE_S = 60
 
-export type UpgradeOptions = Pick<NodeHandlerOptions, 'peer' | 'prefix' | 'headers' | 'context'> & { clock?: Clock }
+export interface UpgradeOptions extends Pick<NodeHandlerOptions, 'peer' | 'prefix' | 'headers' | 'context'> {
+  clock?: Clock
+  /** Returns the host's own refusal of the request; null: the gateway decides. It sees the headers as received. */
+  refusal?: (req: IncomingMessage) => GatewayError | null
+}
 
 export interface NodeUpgrade {
   /** For `server.on('upgrade', …)`. It answers every upgrade request that it gets. */
@@ -67,10 +71,11 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
 
   const upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy())
+    const hostRefusal = options.refusal?.(req) ?? null
     req.rawHeaders = headerList(req, headers(req))
     const target = withoutPrefix(originForm(req.url ?? '/'), prefix)
     const { host } = req.headers
-    const refusal = refusalOf(host, draining)
+    const refusal = hostRefusal ?? refusalOf(host, draining)
     const from = peer(req)
     const context = options.context?.(req)
     const ingress = nodeIngress(req, target, from, undefined, refusal, context)

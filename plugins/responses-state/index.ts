@@ -66,7 +66,10 @@ export const responsesState = definePlugin({
     RESPONSES_STATE: { option: 'enabled', about: 'Store the turns of /v1/responses for upstreams that store none.' },
     RESPONSES_STATE_TTL_DAYS: { option: 'ttlDays', about: 'How long a stored turn is kept, days.' },
     RESPONSES_STATE_MAX_BYTES: { option: 'maxBytes', about: 'Largest turn that is stored, bytes.' },
-    RESPONSES_STATE_SHARE: { option: 'share', about: 'Callers that may continue a stored conversation: the same key, or every key of the organization.' },
+    RESPONSES_STATE_SHARE: {
+      option: 'share',
+      about: 'Callers that may continue a stored conversation: the same key, or every key of the organization.',
+    },
   },
   migrations,
   setup(gateway, { enabled, ttlDays, maxTurns, maxBytes, share }) {

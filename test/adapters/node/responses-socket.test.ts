@@ -230,6 +230,15 @@ describe('who may open one', () => {
     expect(client.closed?.code).toBe(1008)
   })
 
+  it('a page of another site may not, nor a request with so many headers that Node drops some', async () => {
+    const { server } = await world()
+    const page = upgrade('/v1/responses').replace('\r\n\r\n', '\r\norigin: https://evil.example\r\n\r\n')
+    expect(await rawHttp(server.port, page)).toMatch(/^HTTP\/1\.1 401 /)
+    const many = Array.from({ length: 100 }, (_, index) => `x-${index}: 1\r\n`).join('')
+    const lines = upgrade('/v1/responses').replace('\r\n\r\n', `\r\n${many}x-forwarded-for: 203.0.113.9\r\n\r\n`)
+    expect(await rawHttp(server.port, lines)).toMatch(/^HTTP\/1\.1 431 [\s\S]*too_many_headers/)
+  })
+
   it('other paths do not become sockets', async () => {
     const { server } = await world()
     expect(await rawHttp(server.port, upgrade('/v1/chat/completions'))).toMatch(/^HTTP\/1\.1 426 [\s\S]*websocket_not_supported/)
