@@ -1,6 +1,5 @@
 // Builds the parts that live as long as the gateway, across reloads: clock, log, metrics, events, stores and settings.
-import { $fetch, createFetch } from 'ofetch'
-import { createStorage } from 'unstorage'
+import type { $fetch } from 'ofetch'
 import { attentionBoard } from './attention.ts'
 import { directCalls } from './calls/direct-calls.ts'
 import { ownCalls } from './calls/own-calls.ts'
@@ -48,9 +47,13 @@ export interface LongLived {
   close(): Promise<void>
 }
 
-/** Loads the metrics library with the first gateway. */
+/** Loads the libraries for metrics, requests and storage with the first gateway. */
 export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
-  const { createMetrics } = await import('./metrics/registry.ts')
+  const [{ createMetrics }, { $fetch, createFetch }, { createStorage }] = await Promise.all([
+    import('./metrics/registry.ts'),
+    import('ofetch'),
+    import('unstorage'),
+  ])
   const { db, vault } = ports
   const wall = multiTenant ? db?.wall : undefined
   const detached: TenantWall['detached'] = wall === undefined ? (fn) => fn : (fn) => wall.detached(fn)
