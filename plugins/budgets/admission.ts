@@ -2,6 +2,7 @@
 // first with too little left refuses it. A session's cap counts as a budget.
 import { storageUnavailable } from '../../core/db/storage-fault.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
+import type { Calendar } from '../../core/timing/calendar.ts'
 import type { RequestContext, Slot } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { TakeResult } from '../../core/types/ports.ts'
@@ -11,7 +12,7 @@ import { limitOf } from './limit.ts'
 import type { Mirror } from './mirror.ts'
 import { NANO } from './resource.ts'
 import type { Budget } from './service.ts'
-import { accountOf, type Calendar } from './window.ts'
+import { accountOf } from './window.ts'
 
 export type Hold = Parameters<Services['ledger']['hold']>[1][number]
 

@@ -2,6 +2,7 @@
 // accounts of a request, the amount to reserve, and the events to emit.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { calendarOf } from '../../core/timing/calendar.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type Applied, admission } from './admission.ts'
 import { SUBSCRIPTIONS } from './alerts/announcement.ts'
@@ -23,7 +24,7 @@ import { budgetResource, MAX_USD, nanoOf } from './resource.ts'
 import { recountForZone, recounts } from './restate.ts'
 import type { Budget } from './service.ts'
 import { activeBudgets, activeIncreases, budgetOf, type IncreaseRow } from './store.ts'
-import { accountAt, calendarOf } from './window.ts'
+import { accountAt } from './window.ts'
 
 const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
 const LOOK_MS = 30_000

@@ -1,7 +1,8 @@
 // The current limit of a budget: its hard limit plus active increases. Computed on each use, so that an increase ends by itself.
+
+import type { Window } from '../../core/timing/calendar.ts'
 import { MAX_USD, nanoOf } from './resource.ts'
 import type { Budget, BudgetIncrease } from './service.ts'
-import type { Window } from './window.ts'
 
 export function isActive({ expiresAt }: BudgetIncrease, now: number): boolean {
   return now < expiresAt

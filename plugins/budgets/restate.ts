@@ -1,12 +1,13 @@
 // Computes the amount already spent in the current window from the usage rows, for a budget that is new or has another window.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import type { Calendar, Window } from '../../core/timing/calendar.ts'
 import type { Database, Db } from '../../core/types/db.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Timer } from '../../core/types/ports.ts'
 import type { Entity } from './directory.ts'
 import type { Budget } from './service.ts'
-import { accountOf, type Calendar, type Window } from './window.ts'
+import { accountOf } from './window.ts'
 
 export type Filter = Parameters<Services['ledger']['usage']['charged']>[1]
 

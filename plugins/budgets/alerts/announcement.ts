@@ -1,12 +1,13 @@
 // Emits the events of one budget in one transaction with the rows of its notification state. So several replicas emit an event once, and
 // an event is recorded and queued, or neither.
+
+import type { Window } from '../../../core/timing/calendar.ts'
 import type { Db } from '../../../core/types/db.ts'
 import type { EventMap, Services } from '../../../core/types/plugin.ts'
 import type { Entity } from '../directory.ts'
 import { limitOf } from '../limit.ts'
 import { NANO } from '../resource.ts'
 import type { Budget, BudgetScope, BudgetWindow } from '../service.ts'
-import type { Window } from '../window.ts'
 import { DEBOUNCE_MS, forgetStates, isOf, isRecent, putState, type State, statesOf } from './states.ts'
 
 export interface BudgetEvent {

@@ -1,12 +1,14 @@
 // Emits budget events, off the request's path. It compares levels instead of bookings, so a crash between a booking and the evaluation
 // loses no event.
+
+import type { Calendar, Window } from '../../../core/timing/calendar.ts'
 import type { PluginGateway, Services } from '../../../core/types/plugin.ts'
 import type { Timer } from '../../../core/types/ports.ts'
 import type { Entity } from '../directory.ts'
 import { limitOf, projected } from '../limit.ts'
 import type { Known, Mirror } from '../mirror.ts'
 import type { Budget } from '../service.ts'
-import { accountOf, type BudgetAccount, budgetIdOf, type Calendar, type Window } from '../window.ts'
+import { accountOf, type BudgetAccount, budgetIdOf } from '../window.ts'
 import { announce, type BudgetLevel } from './announcement.ts'
 import { AlertHistory, allStates } from './states.ts'
 

@@ -1,11 +1,11 @@
 // Schemas of a budget in the control plane: bodies and records.
 import { z } from 'zod'
+import type { Window } from '../../../core/timing/calendar.ts'
 import { percentOf, time } from '../alerts/announcement.ts'
 import type { Entity } from '../directory.ts'
 import { isActive, limitOf } from '../limit.ts'
 import { hardLimitUsd, MAX_USD, NANO } from '../resource.ts'
 import { type Budget, SCOPES, WINDOWS } from '../service.ts'
-import type { Window } from '../window.ts'
 
 export const createBody = z.strictObject({
   scope: z.enum(SCOPES),

@@ -1,5 +1,6 @@
 // Computes the current status of budgets for the API.
 import type { z } from 'zod'
+import type { Calendar } from '../../../core/timing/calendar.ts'
 import type { Db } from '../../../core/types/db.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Clock } from '../../../core/types/ports.ts'
@@ -8,7 +9,7 @@ import { limitOf, projected } from '../limit.ts'
 import type { Mirror } from '../mirror.ts'
 import { NANO } from '../resource.ts'
 import type { Budget } from '../service.ts'
-import { accountAt, accountOf, type Calendar } from '../window.ts'
+import { accountAt, accountOf } from '../window.ts'
 import { type budgetRecord, recordOf } from './fields.ts'
 
 export interface StatusSources {

@@ -1,7 +1,7 @@
 // Calendar windows: limits from local calendar fields, for any change of clocks.
 import { describe, expect, it, vi } from 'vitest'
-import type { BudgetWindow } from '../../../plugins/budgets/service.ts'
-import { calendarOf } from '../../../plugins/budgets/window.ts'
+import type { CalendarPeriod as BudgetWindow } from '../../../core/timing/calendar.ts'
+import { calendarOf } from '../../../core/timing/calendar.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
