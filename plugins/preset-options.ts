@@ -32,6 +32,7 @@ export const LEAVES_OUT = {
   alerts: true,
   requestLog: true,
   savings: true,
+  advisor: true,
   liveEvents: true,
   playground: true,
   resilience: true,

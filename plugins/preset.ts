@@ -1,5 +1,6 @@
 // The built-in plugins in their visible order. A config without `plugins` gets exactly these.
 import type { Plugin } from '../core/types/plugin.ts'
+import { advisor } from './advisor/index.ts'
 import { alerts } from './alerts/index.ts'
 import { answerModel } from './answer-model/index.ts'
 import { attention } from './attention/index.ts'
@@ -65,6 +66,7 @@ import { webFetch } from './web-fetch/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
 // Loads the declared types of services, events and file sections for users who import only the preset.
+export type {} from './advisor/service.ts'
 export type {} from './audit/events.ts'
 export type {} from './budgets/alerts/announcement.ts'
 export type {} from './budgets/resource.ts'
@@ -88,6 +90,7 @@ export type {} from './request-log/service.ts'
 export type {} from './resilience/events.ts'
 export type {} from './resilience/service.ts'
 export type {} from './savings/service.ts'
+export type {} from './settings/service.ts'
 export type {} from './sign-in/service.ts'
 export type {} from './transfer/service.ts'
 export type {} from './virtual-models/resource.ts'
@@ -130,6 +133,8 @@ export interface PresetOptions {
   alerts?: Parameters<typeof alerts>[0] | false
   requestLog?: Parameters<typeof requestLog>[0] | false
   savings?: Parameters<typeof savings>[0] | false
+  /** It needs the ledger, the catalogue and virtual models. */
+  advisor?: Parameters<typeof advisor>[0] | false
   liveEvents?: Parameters<typeof liveEvents>[0] | false
   playground?: false
   resilience?: Parameters<typeof resilience>[0] | false
@@ -202,6 +207,11 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.alerts !== false && alerts(options.alerts),
     options.requestLog !== false && requestLog(options.requestLog),
     options.ledger !== false && options.savings !== false && savings(options.savings),
+    options.ledger !== false &&
+      options.catalog !== false &&
+      options.virtualModels !== false &&
+      options.advisor !== false &&
+      advisor(options.advisor),
     options.liveEvents !== false && liveEvents(options.liveEvents),
     options.playground !== false && playground(),
     options.resilience !== false && resilience(options.resilience),

@@ -75,6 +75,19 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
     alone: () => import('./savings.ts').then((module) => module.totals),
     commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
   },
+  advisor: {
+    about: 'Recommendations: list, apply, confirm, roll back.',
+    alone: () => import('./advisor.ts').then((module) => module.list),
+    commands: {
+      list: () => import('./advisor.ts').then((module) => module.list),
+      apply: () => import('./advisor.ts').then((module) => module.apply),
+      applied: () => import('./advisor.ts').then((module) => module.applied),
+      confirm: () => import('./advisor.ts').then((module) => module.confirm),
+      rollback: () => import('./advisor.ts').then((module) => module.rollback),
+    },
+  },
+  digest: () => import('./advisor.ts').then((module) => module.digestCommand),
+  eval: () => import('./eval.ts').then((module) => module.evalCommand),
   'free-pool': () => import('./free-pool.ts').then((module) => module.freePoolCommand),
   report: () => import('./report.ts').then((module) => module.reportCommand),
   pricing: {

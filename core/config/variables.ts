@@ -152,7 +152,6 @@ export const VARIABLES: readonly Variable[] = [
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
-  v('MONTHLY_BUDGET_USD', 'number', null, 'Monthly budget that the advisor reports against.', positive),
   v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
   v('MITM_PORT', 'int', 8443, 'Port of the interception proxy.', { min: 0, max: 65535 }),
   v('MITM_MANAGE_HOSTS', 'bool', false, 'Try to write the entries of the hosts file.'),

@@ -61,6 +61,7 @@ export const keys = definePlugin({
         const key = named.byId.get(id)
         return key?.orgId === orgId ? key : null
       },
+      list: (orgId) => [...named.byId.values()].filter((key) => key.orgId === orgId),
       labelled: (orgId, label) => named.byLabel.get(`${orgId} ${label}`) ?? null,
       onCreated: (fn) => {
         created.add(fn)
@@ -150,6 +151,7 @@ function clientKey(row: KeyRow): ClientKey {
     expiresAt: row.expires_at,
     guardrailsExempt: row.guardrails_exempt,
     createdBy: row.created_by,
+    createdAt: row.created_at,
   }
 }
 

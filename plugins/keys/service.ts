@@ -20,6 +20,8 @@ export interface ClientKey {
   readonly guardrailsExempt: boolean
   /** The person who made it; null: a token, the command line or the configuration file. */
   readonly createdBy: number | null
+  /** Epoch ms. */
+  readonly createdAt: number
 }
 
 export interface KeyService {
@@ -30,6 +32,8 @@ export interface KeyService {
   expired(key: ClientKey): boolean
   /** Returns an active key, also an expired one. */
   get(orgId: number | null, id: number): ClientKey | null
+  /** Returns the active keys of an organization, also expired ones, the oldest first. */
+  list(orgId: number | null): readonly ClientKey[]
   /** Returns the oldest key with this label. */
   labelled(orgId: number | null, label: string): ClientKey | null
   /** Runs before the secret of a new key is returned. When it rejects, the key is not created. Returns the function that unregisters it. */

@@ -40,7 +40,8 @@ export const savings = definePlugin({
         if (known === undefined) claims.set(root, new Map([[checked.source, checked]]))
         else known.set(checked.source, checked)
       },
-      total: (filter) => savedIn(db, filter),
+      total: async (filter) => (await savedIn(db, filter)).usdSavedNano,
+      sum: (filter) => savedIn(db, filter),
       totalsOf: (filter, by, groups) => savedOf(db, filter, by, groups),
     })
 

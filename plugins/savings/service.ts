@@ -50,6 +50,8 @@ export interface SavingsService {
   claim(ctx: RequestContext, claim: Claim): void
   /** Returns nano-USD. */
   total(filter: SavingsFilter): Promise<number>
+  /** Returns money and tokens, also of receipts that are not in the chain yet. */
+  sum(filter: SavingsFilter): Promise<{ usdSavedNano: number; tokensSaved: number }>
   /** Returns nano-USD of each group, named as in the ledger's `UsageSum.stored`; at most 2,000 groups per call. */
   totalsOf(filter: SavingsFilter, by: readonly SavingsGroup[], groups: readonly (readonly string[])[]): Promise<number[]>
 }

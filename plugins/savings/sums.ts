@@ -70,13 +70,14 @@ export async function totalOf(db: Db, filter: SavingsFilter): Promise<Sum> {
   return sum as Sum
 }
 
-/** Returns nano-USD. */
-export async function savedIn(db: Db, filter: SavingsFilter): Promise<number> {
+/** Returns the sum of every receipt, also of those that are not in the chain yet. */
+export async function savedIn(db: Db, filter: SavingsFilter): Promise<{ usdSavedNano: number; tokensSaved: number }> {
   const row = await db.get(
-    sql`SELECT COALESCE(SUM(usd_saved_nano), 0) AS nano FROM savings_receipts WHERE ${matching(filter)}`,
-    z.object({ nano: total }),
+    sql`SELECT COALESCE(SUM(usd_saved_nano), 0) AS nano, COALESCE(SUM(tokens_saved), 0) AS tokens FROM savings_receipts
+        WHERE ${matching(filter)}`,
+    z.object({ nano: total, tokens: total }),
   )
-  return row?.nano ?? 0
+  return { usdSavedNano: row?.nano ?? 0, tokensSaved: row?.tokens ?? 0 }
 }
 
 /** The same values as in the ledger's rows, as text. */
@@ -100,7 +101,7 @@ export async function savedOf(
   groups: readonly (readonly string[])[],
 ): Promise<number[]> {
   if (groups.length === 0) return []
-  if (by.length === 0) return groups.map(() => 0).fill(await savedIn(db, filter), 0, 1)
+  if (by.length === 0) return groups.map(() => 0).fill((await savedIn(db, filter)).usdSavedNano, 0, 1)
   const columns = by.map((group, index) => {
     const column = group === 'month' ? sql`CAST(${monthsOf(filter)} AS TEXT)` : COLUMNS[group]
     return sql`${column} AS ${sql.id(`g${index}`)}`

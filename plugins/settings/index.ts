@@ -28,6 +28,16 @@ export const settings = definePlugin({
     layer.set(view.current)
     view.watch((runtime) => layer.set(runtime))
 
+    gateway.provide('runtimeSettings', {
+      stored: (key) => view.current[key],
+      async change(key, value, actor) {
+        await view.write(async (db) => {
+          const changes = changesOf({ [key]: value ?? null }, registry.declared(), await storedSettings(db))
+          await storeSettings(db, changes, actor, gateway.clock.now())
+        })
+      },
+    })
+
     gateway.portable(portableSettings(gateway, view))
     gateway.api({
       method: 'GET',

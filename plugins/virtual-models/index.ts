@@ -28,6 +28,7 @@ import { simulateRoute } from './simulate-route.ts'
 import { activeVirtualModels } from './store.ts'
 import { accountTurns } from './strategies/account-turns.ts'
 import { systemModels } from './system-models.ts'
+import { targetEdits } from './target-edits.ts'
 
 /** Provides the services `virtualModels` and `systemModels`, resolves virtual names and bare model ids, and orders candidates. */
 export const virtualModels = definePlugin({
@@ -137,6 +138,10 @@ export const virtualModels = definePlugin({
 
     const checked = checkTargets(gateway)
     virtualModelRoutes({ gateway, view, models, knowledge, checked })
+    gateway.provide(
+      'virtualTargetEdits',
+      targetEdits(view, checked, () => clock.now()),
+    )
     const saved = { ...models, compiled: (orgId: number | null, name: string) => directory.compiled(orgId, name) }
     previewRoutes({ gateway, models: saved, checked, clock, knowledge, planner: plans, providerId })
     simulateRoute(gateway, checked)

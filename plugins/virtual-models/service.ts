@@ -71,6 +71,15 @@ export interface VirtualModelService {
   named(orgId: number | null, name: string): VirtualModel | null
 }
 
+/** Changes targets for other plugins, with the checks of the API. */
+export interface VirtualTargetEdits {
+  /**
+   * Replaces the targets, also across replicas, when the stored ones still are `expected`.
+   * @throws GatewayError 404 for an unknown virtual model, 409 when the file owns it or its targets are others, 400 for an invalid target.
+   */
+  replace(orgId: number | null, id: number, targets: readonly VirtualTarget[], expected: readonly VirtualTarget[]): Promise<void>
+}
+
 /** A virtual model that a plugin provides. */
 export interface SystemModel {
   readonly name: string
@@ -101,6 +110,7 @@ export interface RoutePreviewService {
 declare module '../../core/types/plugin.ts' {
   interface Services {
     virtualModels: VirtualModelService
+    virtualTargetEdits: VirtualTargetEdits
     systemModels: SystemModelService
     routePreview: RoutePreviewService
   }

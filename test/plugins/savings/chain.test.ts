@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
           expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => anchor_seq + index + 1))
           for (const orgId of [0, 5]) expect(await verifyChain(db, orgId)).toMatchObject({ ok: true })
           const sum = rows.reduce((nano, row) => nano + row.usd_saved_nano, 0)
-          expect(await savedIn(db, ALL)).toBe(sum)
+          expect((await savedIn(db, ALL)).usdSavedNano).toBe(sum)
           expect((await totalOf(db, ALL)).usdSavedNano).toBe(sum)
           for (const rollup of ROLLUPS) {
             const sums = await rolledUp(db, ALL, rollup, 1000)

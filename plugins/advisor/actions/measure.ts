@@ -1,0 +1,64 @@
+// Figures of requests before and after an action, and the limits that take it back.
+import type { Services } from '../../../core/types/plugin.ts'
+import type { Kind } from '../service.ts'
+import type { Measured, Reason } from './store.ts'
+
+/** The newest requests of a window decide. */
+const CAP = 5000
+const MIN_REQUESTS = 20
+const ERROR_POINTS = 0.05
+const SLOWER = 1.5
+const SLOWER_MS = 500
+const DEARER = 1.1
+const COST_KINDS: ReadonlySet<Kind> = new Set([
+  'switch_model',
+  'enable_exact_cache',
+  'enable_cache_injection',
+  'enable_token_filters',
+])
+
+export interface MeasuredWindow {
+  readonly since: number
+  readonly until: number
+  readonly orgId: number | null
+  readonly virtualModel: string | null
+}
+
+/** @param unanswered requests that reached no upstream: they have no usage row. */
+export async function measured(
+  usage: Services['ledger']['usage'],
+  { virtualModel, ...window }: MeasuredWindow,
+  unanswered = 0,
+): Promise<Measured> {
+  let requests = Math.max(0, unanswered)
+  let errors = requests
+  let costNano = 0
+  let priced = 0
+  const latencies: number[] = []
+  await usage.newest({ ...window, ...(virtualModel !== null && { virtualModel }) }, CAP, (row) => {
+    costNano += row.costNano ?? 0
+    if (row.costNano !== null) priced++
+    if (row.step !== 0) return
+    requests++
+    // A client that leaves says nothing about the upstream.
+    if (row.status >= 400 && row.status !== 499) errors++
+    latencies.push(row.latencyMs)
+  })
+  latencies.sort((a, b) => a - b)
+  return {
+    requests,
+    errorRate: requests === 0 ? 0 : errors / requests,
+    p95Ms: latencies[Math.ceil(latencies.length * 0.95) - 1] ?? null,
+    costPerRequestUsd: priced === 0 ? null : costNano / requests / 1e9,
+  }
+}
+
+/** Returns why the action must be taken back; null: it holds, or too few requests say so. */
+export function regression(kind: Kind, before: Measured, after: Measured): Reason | null {
+  if (after.requests < MIN_REQUESTS) return null
+  if (after.errorRate > before.errorRate + ERROR_POINTS) return 'error_rate'
+  if (before.p95Ms !== null && after.p95Ms !== null)
+    if (after.p95Ms > before.p95Ms * SLOWER && after.p95Ms > before.p95Ms + SLOWER_MS) return 'latency'
+  const [was, is] = [before.costPerRequestUsd, after.costPerRequestUsd]
+  return COST_KINDS.has(kind) && was !== null && is !== null && is > was * DEARER ? 'cost' : null
+}

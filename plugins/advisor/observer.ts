@@ -1,0 +1,82 @@
+// Counts each call of each request, in memory.
+import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
+import { ObservedSums, type Place } from './observed.ts'
+import { Sampler } from './sampler.ts'
+
+/** Failed calls in a row that make an outage. */
+const OUTAGE = 5
+const MAX_STREAKS = 10_000
+
+export class Observer {
+  readonly sums = new ObservedSums()
+  readonly #sampler = new Sampler()
+  readonly #streaks = new Map<string, number>()
+
+  /** For chat requests of callers. Answers of a cache count nothing: they cost nothing. */
+  settled(ctx: RequestContext<'chat'>, outcome: Outcome, now: number): void {
+    if (outcome.cached !== false) return
+    const { orgId } = ctx.principal
+    let served: Place | null = null
+    for (const attempt of ctx.attempts) {
+      if (attempt.action === 'skipped' || attempt.role !== undefined) continue
+      const place = placeOf(ctx, attempt)
+      this.#count(orgId, now, place, hasFailed(attempt))
+      served = place
+    }
+    if (served === null && outcome.status >= 500) {
+      const nowhere = { virtualModel: ctx.virtualModel ?? '', provider: '', model: '', wireFormat: '' }
+      this.sums.at(orgId, now, nowhere).calls++
+    }
+    if (served === null || outcome.status >= 400) return
+    const weight = this.#sampler.weight(ctx.rawBody, now)
+    if (weight === 0) return
+    const traits = this.#sampler.traits(`${orgId ?? 0} ${served.provider}/${served.model}`, ctx.request, now)
+    const cost = outcome.costNano ?? 0
+    const sum = this.sums.at(orgId, now, served)
+    sum.looked_at += weight
+    sum.cost_nano += weight * cost
+    sum.prompt_chars += weight * traits.promptChars
+    sum.tool_chars += weight * traits.toolChars
+    sum.prefix_chars += weight * traits.prefixChars
+    // The exact cache answers whole answers only.
+    if (traits.repeated && !ctx.stream) {
+      sum.repeats += weight
+      sum.repeat_cost_nano += weight * cost
+    } else if (traits.nearlyRepeated) {
+      sum.near_repeats += weight
+      sum.near_cost_nano += weight * cost
+    }
+  }
+
+  #count(orgId: number | null, now: number, place: Place, failed: boolean): void {
+    const sum = this.sums.at(orgId, now, place)
+    sum.calls++
+    const id = `${orgId ?? 0} ${place.virtualModel} ${place.provider}/${place.model}`
+    if (!failed) {
+      this.#streaks.delete(id)
+      return
+    }
+    sum.failures++
+    const streak = (this.#streaks.get(id) ?? 0) + 1
+    if (streak === OUTAGE) sum.outages++
+    if (this.#streaks.size < MAX_STREAKS || this.#streaks.has(id)) this.#streaks.set(id, streak)
+  }
+}
+
+function placeOf(ctx: RequestContext, { candidate, wireFormat }: Attempt): Place {
+  const { connection, target } = candidate
+  return {
+    virtualModel: ctx.virtualModel ?? '',
+    provider: connection.provider,
+    model: target.model,
+    wireFormat: wireFormat ?? '',
+  }
+}
+
+/** The upstream's fault: no answer, an error of its own, a refusal for load, or a refused credential. A caller's mistake is not one. */
+function hasFailed({ error }: Attempt): boolean {
+  const upstream = error?.upstream ?? null
+  if (upstream === null) return false
+  const { kind, status } = upstream
+  return kind !== 'status' || status === 0 || status >= 500 || status === 429 || status === 401 || status === 403
+}
