@@ -106,6 +106,7 @@ export function lastingServices(
     settings,
     vectors,
     ...(ports.simulate === undefined ? {} : { simulator: ports.simulate }),
+    ...(ports.hookTracer === undefined ? {} : { hostTracer: ports.hookTracer }),
     ...(ports.readPage === undefined ? {} : { pages: ports.readPage }),
     outbound: ports.outbound ?? UNGUARDED,
     outboundPost: ports.outboundPost ?? NO_WAY_OUT,
