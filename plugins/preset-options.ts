@@ -14,6 +14,7 @@ export const LEAVES_OUT = {
   registry: true,
   pluginList: true,
   dashboard: true,
+  downloads: true,
   attention: true,
   configPlan: true,
   transfer: true,

@@ -16,6 +16,7 @@ import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { dashboard } from './dashboard/index.ts'
 import { defaultModels } from './default-models/index.ts'
+import { downloads } from './downloads/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { freePool } from './free-pool/index.ts'
 import { guardrails } from './guardrails/index.ts'
@@ -111,6 +112,8 @@ export interface PresetOptions {
   registry?: false
   pluginList?: false
   dashboard?: Parameters<typeof dashboard>[0] | false
+  /** Release files under `/dl/`. */
+  downloads?: Parameters<typeof downloads>[0] | false
   attention?: false
   configPlan?: false
   transfer?: false
@@ -180,6 +183,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.registry !== false && registry(),
     options.pluginList !== false && pluginList(),
     options.dashboard !== false && dashboard(options.dashboard),
+    options.downloads !== false && downloads(options.downloads),
     options.attention !== false && attention(),
     options.configPlan !== false && configPlan(),
     options.transfer !== false && transfer(),

@@ -149,8 +149,6 @@ export const VARIABLES: readonly Variable[] = [
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
-  v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
   v('MONTHLY_BUDGET_USD', 'number', null, 'Monthly budget that the advisor reports against.', positive),
   v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
