@@ -99,7 +99,10 @@ export function lastingServices(
     directCalls: directCalls(runtime),
     exposition: metrics,
     storedAnswers: storedAnswers(runtime),
-    ownCalls: { post: (call) => detached(own.post)(call) } satisfies typeof own,
+    ownCalls: {
+      post: (call) => detached(own.post)(call),
+      stream: (...call) => detached(own.stream)(...call),
+    } satisfies typeof own,
     translator: translator(runtime),
     tracedCalls: { run: (...call) => detached(traced.run)(...call) } satisfies typeof traced,
     operations: { of: (operation: Operation) => runtime.operations.get(operation as MediaOperation) },

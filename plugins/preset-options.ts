@@ -61,6 +61,7 @@ export const LEAVES_OUT = {
   cors: true,
   health: true,
   metrics: true,
+  tunnel: true,
   telemetry: true,
 } as const
 

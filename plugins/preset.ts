@@ -56,6 +56,7 @@ import { thinkTags } from './think-tags/index.ts'
 import { thoughtSignatures } from './thought-signatures/index.ts'
 import { tokenSaver } from './token-saver/index.ts'
 import { transfer } from './transfer/index.ts'
+import { tunnel } from './tunnel/index.ts'
 import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
 import { vendorIds } from './vendor-ids/index.ts'
@@ -161,6 +162,8 @@ export interface PresetOptions {
   cors?: false
   health?: false
   metrics?: false
+  /** Only the local profile has it. */
+  tunnel?: false
   telemetry?: Parameters<typeof telemetry>[0] | false
 }
 
@@ -234,6 +237,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
+    options.tunnel !== false && tunnel(),
     options.telemetry !== false && telemetry(options.telemetry),
   ]
   return plugins.filter((plugin) => plugin !== false)

@@ -12,6 +12,7 @@ import { baseUrls } from './dev/base-urls.ts'
 import { loadFailure } from './dev/code-frame.ts'
 import { inspector } from './dev/inspector.ts'
 import { devListen, networkUrl } from './dev/listen.ts'
+import { type DevTunnel, openTunnel } from './dev/tunnel.ts'
 import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
 import { styled } from './table.ts'
 import { terminalLog } from './terminal-log.ts'
@@ -25,6 +26,7 @@ const args = {
   open: { type: 'boolean', description: 'Open the dashboard in the browser' },
   clipboard: { type: 'boolean', description: 'Copy the address' },
   qr: { type: 'boolean', description: 'Print the address for other devices as a QR code; with --host 0.0.0.0 or --tunnel' },
+  tunnel: { type: 'boolean', description: 'Open a tunnel with cloudflared; it needs required keys and a password' },
   verbose: { type: 'boolean', description: 'Print the hooks that ran for each request, and what each changed' },
   'drain-ms': { type: 'string', description: 'Time running requests get after Ctrl-C, ms', default: '3000' },
 } as const
@@ -66,7 +68,9 @@ export const devCommand = action({
       },
     })
     const listener = listening as unknown as Listener
+    let tunnel: DevTunnel | null = null
     onSignals(async () => {
+      await tunnel?.close()
       await running.close()
       await loaded.close()
     }, log)
@@ -85,7 +89,9 @@ export const devCommand = action({
         row('watching', watched),
       ].join('\n'),
     )
-    const shared = networkUrl(listener, host)
+    tunnel = given.tunnel ? await openTunnel(gateway) : null
+    if (tunnel !== null) print(row('tunnel', tunnel.url))
+    const shared = tunnel?.url ?? networkUrl(listener, host)
     if (given.qr && shared === null)
       log.warn('dev.no_qr', { hint: 'Other devices cannot reach this address. Add --host 0.0.0.0 or --tunnel.' })
     if (given.qr && shared !== null) await listener.showURL({ qr: true, publicURL: shared })

@@ -101,11 +101,13 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
   server.once('close', () => watching.cancel())
   const address = server.address() as { address: string; port: number }
+  const url = `${'setSecureContext' in server ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`
+  gateway.listening(url)
   let closing: Promise<void> | null = null
   return {
     host: options.host,
     port: address.port,
-    url: `${'setSecureContext' in server ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`,
+    url,
     server,
     close() {
       closing ??= shutDown(gateway, server, upgrade, options)
