@@ -62,6 +62,7 @@ export const LEAVES_OUT = {
   health: true,
   metrics: true,
   tunnel: true,
+  interception: true,
   telemetry: true,
 } as const
 

@@ -23,6 +23,7 @@ import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
 import { heartbeat } from './heartbeat/index.ts'
 import { helicone } from './helicone/index.ts'
+import { interception } from './interception/index.ts'
 import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { ledger } from './ledger/index.ts'
@@ -164,6 +165,8 @@ export interface PresetOptions {
   metrics?: false
   /** Only the local profile has it. */
   tunnel?: false
+  /** Only the local profile has it. It intercepts the hosts of its options. */
+  interception?: Parameters<typeof interception>[0] | false
   telemetry?: Parameters<typeof telemetry>[0] | false
 }
 
@@ -238,6 +241,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.health !== false && health(),
     options.metrics !== false && metrics(),
     options.tunnel !== false && tunnel(),
+    options.interception !== false && interception(options.interception),
     options.telemetry !== false && telemetry(options.telemetry),
   ]
   return plugins.filter((plugin) => plugin !== false)

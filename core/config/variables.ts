@@ -151,10 +151,6 @@ export const VARIABLES: readonly Variable[] = [
   // Not read yet.
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
   v('MONTHLY_BUDGET_USD', 'number', null, 'Monthly budget that the advisor reports against.', positive),
-  v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
-  v('MITM_PORT', 'int', 8443, 'Port of the interception proxy.', { min: 0, max: 65535 }),
-  v('MITM_MANAGE_HOSTS', 'bool', false, 'Try to write the entries of the hosts file.'),
-  v('MITM_INSTALL_CA', 'bool', false, 'Try to install the CA certificate.'),
   v('SHADOW_EVAL_ENABLED', 'bool', false, 'Replay a sample of requests.'),
   v('SHADOW_SAMPLE_RATE', 'number', 0.02, 'Share of requests replayed.', fraction),
   v('SHADOW_DAILY_USD_BUDGET', 'number', 5, 'Daily spend cap of replays.', positive),
