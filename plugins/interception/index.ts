@@ -1,6 +1,5 @@
 // Intercepts tools whose vendor is built in: their hosts lead to this machine, and their inference requests are answered by the gateway.
 // Everything else is passed on to the real host. It is off by default, and the cloud profile has none of its routes.
-import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { type Controller, controller } from './controller.ts'
 import { type InterceptionOptions, interceptionOptions, interceptionVariables } from './options.ts'
@@ -32,14 +31,7 @@ export const interception = definePlugin({
               alias: (model) => aliasOf(aliases, tool, model),
             }),
           })
-    interceptionRoutes(gateway, options, () => {
-      if (kept !== null) return kept
-      throw new GatewayError('This gateway has no data directory for the CA of the interception proxy. Set GATEWAY_DATA_DIR.', {
-        status: 409,
-        type: 'invalid_request_error',
-        code: 'no_data_dir',
-      })
-    })
+    interceptionRoutes(gateway, options, kept)
     if (kept === null) return
     let unfollow = (): void => {}
     let opened: Promise<void> = Promise.resolve()

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream'
 import { connect } from 'node:tls'
 import { envelope, GatewayError } from '../../core/errors/gateway-error.ts'
+import { systemClock } from '../../core/timing/clock.ts'
 import type { InterceptedHost } from './options.ts'
 import { realHost } from './real-host.ts'
 
@@ -66,13 +67,15 @@ function passed(entry: InterceptedHost, req: IncomingMessage, res: ServerRespons
       // A flat list keeps order, spelling and repeated headers.
       headers: req.rawHeaders as never,
       setHost: false,
-      timeout: CONNECT_MS,
     })
-    call.on('socket', (socket) => socket.once('secureConnect', () => call.setTimeout(0)))
-    call.on('timeout', () => call.destroy(new Error('it did not answer in time')))
+    const late = systemClock.timer(CONNECT_MS, () => call.destroy(new Error('it did not accept the connection in time')))
+    call.on('socket', (socket) => {
+      if (call.reusedSocket) late.cancel()
+      else socket.once('secureConnect', () => late.cancel())
+    })
+    call.on('close', () => late.cancel())
     call.on('continue', () => res.writeContinue())
     call.on('response', (answer) => {
-      call.setTimeout(0)
       res.sendDate = false
       res.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', answer.rawHeaders as never)
       // Events of a stream arrive one by one.

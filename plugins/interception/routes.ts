@@ -29,24 +29,31 @@ const changeSchema = statusSchema.extend({
 
 type Status = z.output<typeof statusSchema>
 
-export function interceptionRoutes(gateway: PluginGateway, options: InterceptionOptions, kept: () => Controller): void {
+export function interceptionRoutes(gateway: PluginGateway, options: InterceptionOptions, found: Controller | null): void {
   const status = (): Status => {
-    const { running, authority, trust, aliases, mapped } = kept()
-    const leading = mapped()
+    const { running = null, authority = null } = found ?? {}
+    const leading = found?.mapped() ?? new Set()
     return {
       enabled: options.enabled,
       running: running !== null,
       port: running?.port ?? null,
       ca: {
         exists: authority !== null,
-        installed: trust.installed(authority),
+        installed: found?.trust.installed(authority) === true,
         fingerprint_sha256: authority?.fingerprint ?? null,
         path: authority?.path ?? null,
         expires_at: authority === null ? null : new Date(authority.expiresAt).toISOString(),
       },
       hosts: options.hosts.map(({ host, tool }) => ({ host, tool, mapped: leading.has(host) })),
-      aliases: aliases(),
+      aliases: found?.aliases() ?? {},
     }
+  }
+  const kept = (): Controller => {
+    if (found !== null) return found
+    throw conflict(
+      'no_data_dir',
+      'This gateway has no data directory for the CA of the interception proxy. Set GATEWAY_DATA_DIR.',
+    )
   }
   const changed = (command: string | null) => ({ ...status(), command })
   const needHosts = (): void => {
@@ -88,7 +95,7 @@ export function interceptionRoutes(gateway: PluginGateway, options: Interception
     response: statusSchema,
     audit: 'mitm.stop',
     async handler() {
-      await kept().stop()
+      await found?.stop()
       return status()
     },
   })
@@ -111,7 +118,7 @@ export function interceptionRoutes(gateway: PluginGateway, options: Interception
     summary: 'Removes the CA certificate from the system.',
     response: changeSchema,
     audit: 'mitm.ca.uninstall',
-    handler: async () => changed(await kept().uninstall()),
+    handler: async () => changed((await found?.uninstall()) ?? null),
   })
   gateway.api({
     ...manage,
@@ -119,7 +126,7 @@ export function interceptionRoutes(gateway: PluginGateway, options: Interception
     path: '/api/mitm/ca.pem',
     summary: 'The CA certificate, for clients that have certificates of their own.',
     handler() {
-      const { authority } = kept()
+      const authority = found?.authority ?? null
       if (authority === null) throw notFound('There is no CA yet: start the proxy first.')
       return new Response(authority.pem, { headers: { 'content-type': 'application/x-pem-file' } })
     },

@@ -13,7 +13,7 @@ export interface DevListen {
   readonly clipboard: boolean
 }
 
-/** A certificate of a day: it is made anew at each start. */
+/** A certificate of a day: it is made again at each start. */
 const CERTIFICATE = { validityDays: 1 }
 
 export async function devListen(listener: NodeListener, { host, port, https, open, clipboard }: DevListen): Promise<Listener> {

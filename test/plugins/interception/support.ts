@@ -1,8 +1,12 @@
-// A fake vendor with a certificate of its own, and a client that trusts the CA of the proxy.
+// A gateway that intercepts a fake vendor with a certificate of its own, and a client that trusts the CA of the proxy.
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { createTestGateway, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { type Authority, newAuthority } from '../../../plugins/interception/authority.ts'
+import { preset } from '../../../plugins/preset.ts'
+import { folder } from '../../adapters/cli/hookgate.ts'
 
 export const HOST = 'api.vendor.test'
 
@@ -91,4 +95,56 @@ export function overTls(
     socket.on('error', reject)
     socket.on('close', done)
   })
+}
+
+export const HOSTS = '127.0.0.1 localhost\n10.0.0.1 intranet # ours\n'
+
+export interface Made {
+  readonly t: TestGateway
+  readonly dataDir: string
+  readonly hostsFile: string
+  readonly trust: string
+}
+
+/** Makes a gateway that intercepts the fake host; its hosts file and trust store are the test's. */
+export async function intercepting(
+  vendor: FakeHost,
+  options: object,
+  env: Record<string, string> = {},
+  places: Partial<Made> = {},
+): Promise<Made> {
+  const trust = places.trust ?? folder({})
+  const data = places.dataDir ?? folder({})
+  const file = places.hostsFile ?? join(folder({ hosts: HOSTS }), 'hosts')
+  const inference = [{ path: '/v1/chat/completions' }, { path: '/private/gen/*', to: '/v1beta/models/*' }]
+  const hosts = [{ host: HOST, tool: 'ide', inference, address: vendor.address, ca: vendor.ca }]
+  const trustStore = { folder: trust, update: ['true'] }
+  const made = await createTestGateway({
+    config: { plugins: preset({ interception: { hosts, hostsFile: file, trustStore, port: 0, ...options } }) },
+    env: { DATA_DIR: data, ...env },
+    upstream: Array.from({ length: 40 }, () => text('From the gateway.')),
+  })
+  return { t: made, dataDir: data, hostsFile: file, trust }
+}
+
+export interface Body {
+  readonly port: number
+  readonly text: string
+  readonly command: string | null
+}
+
+export async function call(
+  of: TestGateway,
+  method: string,
+  route: string,
+  body?: object,
+): Promise<{ status: number; body: Body }> {
+  const request = new Request(`http://gateway.test${route}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  const operator = { actor: 'test', orgId: null, role: 'system', readOnly: false, auth: 'host' } as const
+  const answer = await of.gateway.control.fetch(request, { address: null, local: false, secure: true, operator })
+  const json = answer.headers.get('content-type')?.includes('json')
+  return { status: answer.status, body: (json ? await answer.json() : { text: await answer.text() }) as never }
 }
