@@ -35,7 +35,7 @@ import type { LiveRequest } from './types/context.ts'
 import type { Database } from './types/db.ts'
 import type { Gateway, Ports } from './types/gateway.ts'
 import type { OpenStorage } from './types/offers.ts'
-import type { ApiRoute, Plugin, PluginGateway } from './types/plugin.ts'
+import type { ApiRoute, Plugin } from './types/plugin.ts'
 import type { PluginInfo } from './types/plugin-info.ts'
 import { VERSION } from './version.ts'
 
@@ -63,6 +63,8 @@ export interface HostedGateway extends Gateway {
   readonly metrics: Metrics
   readonly overload: Overload
   live(): Iterable<LiveRequest>
+  /** The host calls it with the address of its server, `http://127.0.0.1:8788`. */
+  listening(url: string): void
   /** Remembers that the newest configuration could not be loaded, until a reload succeeds. Operators see it. */
   refuseReload(error: unknown): void
   /** Lists the steps that reconciling the configuration file would take now. */
@@ -115,7 +117,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     draining: false,
     warnedOfOpenHost: false,
   }
-  const internalCall: PluginGateway['invoke'] = (...call) => invoke(runtime, ...call)
+  const idle = (which: (ctx: RequestState) => boolean, ms: number) => untilIdle(runtime, which, ms)
   const heartbeat = pace(takeOptions)
   const names = naming()
   const status = gatewayStatus(ports, runtime, live, () => succession.refused)
@@ -166,7 +168,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
           storage: opened?.store ?? shared.storage,
           profile: nextEnv.get<'local' | 'cloud'>('PROFILE'),
           nextSlot: () => runtime.slotCount++,
-          invoke: (...call) => shared.detached(internalCall)(...call),
+          invoke: (...call) => shared.detached(() => invoke(runtime, ...call))(),
           live,
         },
       },
@@ -224,10 +226,6 @@ export async function createGateway(config: object, ports: Ports, create: Create
     for (const ctx of runtime.active.values()) yield liveRequest(ctx)
   }
 
-  function idle(which: (ctx: RequestState) => boolean, ms: number): Promise<boolean> {
-    return untilIdle(runtime, which, ms)
-  }
-
   const stopAll = (): void => {
     for (const ctx of runtime.active.values()) ctx.stop(shuttingDown())
   }
@@ -262,6 +260,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     metrics,
     overload: runtime.overload,
     live,
+    listening: status.listening,
     refuseReload: succession.refuse,
     plan: configPlan.checked,
     apply: async () => (db && views ? reconcile(runtime.generation.resources, sectionsOf(parsed), db, views) : []),

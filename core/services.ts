@@ -12,7 +12,7 @@ import type { Operator } from './types/operator.ts'
 import type { TracedCalls, Translator } from './types/playground.ts'
 import type { PluginOverview } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
-import type { ActsFor, HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
+import type { ActsFor, HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, Sink, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 import type { RefusedReload } from './types/reload.ts'
 import type { Simulator } from './types/simulation.ts'
@@ -129,6 +129,8 @@ export interface GatewayStatus {
   /** Dependencies of the gateway, such as the database and the shared store. */
   readonly checks: readonly HealthCheck[]
   live(): Iterable<LiveRequest>
+  /** Calls `fn` with the address of the host's server, now or when it listens. Returns the function that ends this. */
+  whenListening(fn: (url: string) => void): () => void
   /** The newest configuration, when it was refused and an older one keeps serving; null: the newest one serves. */
   readonly refusedReload: RefusedReload | null
 }
@@ -235,6 +237,8 @@ export interface SettingsService {
 export interface OwnCall {
   /** For example `/v1/chat/completions`. */
   readonly path: string
+  /** Without `?`; default: none. */
+  readonly query?: string
   /** JSON. */
   readonly body: Uint8Array
   readonly actsFor: ActsFor
@@ -245,6 +249,8 @@ export interface OwnCall {
 
 /** Calls to the data plane for a client key: with its allow-list, limits, budgets and log. */
 export interface OwnCalls {
+  /** Writes the answer while it arrives. Resolves when the call is settled; never rejects. */
+  stream(call: OwnCall, sink: Sink): Promise<void>
   /** Resolves with any status; never rejects. */
   post(call: OwnCall): Promise<DirectAnswer>
 }

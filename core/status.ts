@@ -10,8 +10,19 @@ export function gatewayStatus(
   runtime: Runtime,
   live: GatewayStatus['live'],
   refused: () => RefusedReload | null,
-): GatewayStatus {
+): GatewayStatus & { listening(url: string): void } {
+  const followers = new Set<(url: string) => void>()
+  let address: string | null = null
   return {
+    whenListening(fn) {
+      followers.add(fn)
+      if (address !== null) fn(address)
+      return () => void followers.delete(fn)
+    },
+    listening(url) {
+      address = url
+      for (const follower of followers) follower(url)
+    },
     version: VERSION,
     get profile() {
       return runtime.options.profile

@@ -14,6 +14,7 @@ export const LEAVES_OUT = {
   registry: true,
   pluginList: true,
   dashboard: true,
+  downloads: true,
   attention: true,
   configPlan: true,
   transfer: true,
@@ -61,6 +62,8 @@ export const LEAVES_OUT = {
   cors: true,
   health: true,
   metrics: true,
+  tunnel: true,
+  interception: true,
   telemetry: true,
 } as const
 

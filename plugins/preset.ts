@@ -17,12 +17,14 @@ import { cors } from './cors/index.ts'
 import { countTokens } from './count-tokens/index.ts'
 import { dashboard } from './dashboard/index.ts'
 import { defaultModels } from './default-models/index.ts'
+import { downloads } from './downloads/index.ts'
 import { exactCache } from './exact-cache/index.ts'
 import { freePool } from './free-pool/index.ts'
 import { guardrails } from './guardrails/index.ts'
 import { health } from './health/index.ts'
 import { heartbeat } from './heartbeat/index.ts'
 import { helicone } from './helicone/index.ts'
+import { interception } from './interception/index.ts'
 import { itemIds } from './item-ids/index.ts'
 import { keys } from './keys/index.ts'
 import { ledger } from './ledger/index.ts'
@@ -56,6 +58,7 @@ import { thinkTags } from './think-tags/index.ts'
 import { thoughtSignatures } from './thought-signatures/index.ts'
 import { tokenSaver } from './token-saver/index.ts'
 import { transfer } from './transfer/index.ts'
+import { tunnel } from './tunnel/index.ts'
 import { upstreamHeaders } from './upstream-headers/index.ts'
 import { usage } from './usage/index.ts'
 import { vendorIds } from './vendor-ids/index.ts'
@@ -114,6 +117,8 @@ export interface PresetOptions {
   registry?: false
   pluginList?: false
   dashboard?: Parameters<typeof dashboard>[0] | false
+  /** Release files under `/dl/`. */
+  downloads?: Parameters<typeof downloads>[0] | false
   attention?: false
   configPlan?: false
   transfer?: false
@@ -163,6 +168,10 @@ export interface PresetOptions {
   cors?: false
   health?: false
   metrics?: false
+  /** Only the local profile has it. */
+  tunnel?: false
+  /** Only the local profile has it. It intercepts the hosts of its options. */
+  interception?: Parameters<typeof interception>[0] | false
   telemetry?: Parameters<typeof telemetry>[0] | false
 }
 
@@ -185,6 +194,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.registry !== false && registry(),
     options.pluginList !== false && pluginList(),
     options.dashboard !== false && dashboard(options.dashboard),
+    options.downloads !== false && downloads(options.downloads),
     options.attention !== false && attention(),
     options.configPlan !== false && configPlan(),
     options.transfer !== false && transfer(),
@@ -240,6 +250,8 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.cors !== false && cors(),
     options.health !== false && health(),
     options.metrics !== false && metrics(),
+    options.tunnel !== false && tunnel(),
+    options.interception !== false && interception(options.interception),
     options.telemetry !== false && telemetry(options.telemetry),
   ]
   return plugins.filter((plugin) => plugin !== false)

@@ -12,6 +12,7 @@ export interface Group {
 
 export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   serve: () => import('./serve.ts').then((module) => module.serveCommand),
+  dev: () => import('./dev.ts').then((module) => module.devCommand),
   init: () => import('./init.ts').then((module) => module.init),
   key: {
     about: 'Client keys, for callers of /v1.',

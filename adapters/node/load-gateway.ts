@@ -25,6 +25,10 @@ export interface LoadOptions {
   watch?: boolean
   /** False: rows that the file declares are not reconciled. */
   reconcile?: boolean
+  /** Completes each loaded configuration; the development server adds its plugin. */
+  extend?: (config: GatewayConfig) => GatewayConfig
+  /** Called after a changed file was loaded, with the error or null. Default: an error is logged. */
+  onRefresh?: (error: Error | null) => void
   ports?: Partial<Ports>
 }
 
@@ -57,6 +61,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   const flags = { ...options.flags, ...(options.config === undefined ? {} : { CONFIG: options.config }) }
   const env = readEnv({ environment, flags, variables: FILE_VARIABLES })
   const path = findConfig(env.get<string | null>('CONFIG'), options.cwd ?? process.cwd())
+  const extend = options.extend ?? ((config: GatewayConfig) => config)
   const withoutFile = env.get<string>('PROFILE') === 'local' ? WITHOUT_FILE : {}
   const files: FileWatch = path === null || options.watch === false ? UNWATCHED : watchFiles(() => void refresh())
   let known: readonly string[] = []
@@ -66,16 +71,16 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
     const config = path === null ? withoutFile : await followed(path)
     const create = { callsOut: true, flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
     const ports = { simulate: simulator(path, environment), ...options.ports, env: environment }
-    gateway = await createGateway(withDataDir(config, environment), ports, create)
+    gateway = await createGateway(extend(withDataDir(config, environment)), ports, create)
   } catch (error) {
     files.stop()
     throw error
   }
   // Serialized from the read of the file on: the later of two saved versions wins, whichever loads faster.
   const reload = serialize(async () => {
-    if (path !== null) await gateway.reload(withDataDir(await followed(path), environment))
+    if (path !== null) await gateway.reload(extend(withDataDir(await followed(path), environment)))
   })
-  const refresh = () => reload().catch(keepOld)
+  const refresh = () => reload().then(() => options.onRefresh?.(null), keepOld)
   return {
     gateway,
     path,
@@ -116,6 +121,7 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
 
   function keepOld(error: Error): void {
     gateway.refuseReload(error)
+    if (options.onRefresh !== undefined) return options.onRefresh(error)
     const log = options.ports?.log
     const line = `The changed configuration is not used; the last good one keeps serving. ${error.message}`
     if (log) log.error('config.reload_failed', { error: line })

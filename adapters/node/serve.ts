@@ -29,6 +29,8 @@ export interface ServeOptions {
   log?: Logger
   /** Default: the system clock. */
   clock?: Clock
+  /** Makes the server and lets it listen. Default: node:http on `host` and `port`. */
+  listen?: (listener: NodeListener) => Promise<Server>
 }
 
 export interface RunningServer {
@@ -44,13 +46,14 @@ const DRAIN_MS = 30_000
 
 const MAX_HEADER_LINES = 100
 
-const LIMITS = {
-  headersTimeout: 15_000,
-  requestTimeout: 300_000,
-  keepAliveTimeout: 75_000,
+const LIMITS = { headersTimeout: 15_000, requestTimeout: 300_000, keepAliveTimeout: 75_000 }
+
+const SERVER = {
+  ...LIMITS,
   connectionsCheckingInterval: 5000,
   maxHeaderSize: 16 * 1024,
   noDelay: true,
+  IncomingMessage: WebSocketRequest,
 }
 
 /** Time for the client to read the answer: an immediate close with unread bytes would discard the error. */
@@ -78,7 +81,9 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const peer = (req: IncomingMessage) => peerOf(req, rules)
   const clock = options.clock ?? systemClock
   const pending = boundedPending(gateway, clock)
-  const server = createServer({ ...LIMITS, IncomingMessage: WebSocketRequest }, counted(pending, nodeListener(gateway, { peer })))
+  const listener = counted(pending, nodeListener(gateway, { peer }))
+  const server =
+    options.listen === undefined ? createServer(SERVER, listener) : Object.assign(await options.listen(listener), LIMITS)
   // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
   // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
@@ -92,15 +97,17 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
     upgrade(req, socket, head)
   })
   server.on('clientError', clientErrorHandler(clock))
-  await listen(server, options)
+  if (options.listen === undefined) await listen(server, options)
   const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
   server.once('close', () => watching.cancel())
   const address = server.address() as { address: string; port: number }
+  const url = `${'setSecureContext' in server ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`
+  gateway.listening(url)
   let closing: Promise<void> | null = null
   return {
     host: options.host,
     port: address.port,
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`,
+    url,
     server,
     close() {
       closing ??= shutDown(gateway, server, upgrade, options)

@@ -8,6 +8,7 @@ import type { Ingress, Sink } from '../types/ports.ts'
 
 export function ownCalls(runtime: Runtime): OwnCalls {
   return {
+    stream: async (call, sink) => void (await runExchange(runtime, ingressOf(call), sink)),
     post: async (call) => {
       let status = 0
       let head: readonly string[] = []
@@ -43,11 +44,11 @@ export function ownCalls(runtime: Runtime): OwnCalls {
   }
 }
 
-function ingressOf({ path, body, actsFor, headers = [] }: OwnCall): Ingress {
+function ingressOf({ path, query = '', body, actsFor, headers = [] }: OwnCall): Ingress {
   return {
     method: 'POST',
     path,
-    query: '',
+    query,
     headers: headerBag(['content-type', 'application/json', 'content-length', String(body.length), ...headers]),
     peer: { address: null, local: true, secure: true },
     actsFor,

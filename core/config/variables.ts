@@ -149,13 +149,7 @@ export const VARIABLES: readonly Variable[] = [
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
-  v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
   v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
-  v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
-  v('MITM_PORT', 'int', 8443, 'Port of the interception proxy.', { min: 0, max: 65535 }),
-  v('MITM_MANAGE_HOSTS', 'bool', false, 'Try to write the entries of the hosts file.'),
-  v('MITM_INSTALL_CA', 'bool', false, 'Try to install the CA certificate.'),
   v('SHADOW_EVAL_ENABLED', 'bool', false, 'Replay a sample of requests.'),
   v('SHADOW_SAMPLE_RATE', 'number', 0.02, 'Share of requests replayed.', fraction),
   v('SHADOW_DAILY_USD_BUDGET', 'number', 5, 'Daily spend cap of replays.', positive),

@@ -95,9 +95,11 @@ function traced(entry: Registration, tracer: HookTracer, clock: Clock): Registra
   const run = (...args: unknown[]): unknown => {
     const ctx = args[0] as RequestContext
     if (!tracer.wants(ctx)) return fn(...args)
+    const before = tracer.begins?.(ctx, hook, args)
     const startedAt = clock.now()
     const from = clock.monotonic()
-    const ended = (error: unknown) => tracer.ran(ctx, { plugin, hook, startedAt, ms: clock.monotonic() - from, error })
+    const ended = (error: unknown, returned?: unknown) =>
+      tracer.ran(ctx, { plugin, hook, startedAt, ms: clock.monotonic() - from, error, args, returned, before })
     let returned: unknown
     try {
       returned = fn(...args)
@@ -106,12 +108,12 @@ function traced(entry: Registration, tracer: HookTracer, clock: Clock): Registra
       throw error
     }
     if (!isThenable(returned)) {
-      ended(undefined)
+      ended(undefined, returned)
       return returned
     }
     return returned.then(
       (value) => {
-        ended(undefined)
+        ended(undefined, value)
         return value
       },
       (error: unknown) => {

@@ -10,8 +10,13 @@ export interface HookSet {
   tracedHooks(tracer: HookTracer): CompiledHooks
 }
 
-/** @throws Error naming hook and plugins when before/after form a cycle. */
-export function hookSet(registry: HookRegistry, guard: GuardEnv, tracer: HookTracer | undefined): HookSet {
+/**
+ * @param tracers that of the host, and that of a plugin.
+ * @throws Error naming hook and plugins when before/after form a cycle.
+ */
+export function hookSet(registry: HookRegistry, guard: GuardEnv, tracers: readonly (HookTracer | undefined)[]): HookSet {
+  const [host, plugin] = tracers
+  const tracer = host !== undefined && plugin !== undefined ? bothTracers(host, plugin) : (host ?? plugin)
   return {
     hooks: compileHooks(registry, guard, tracer),
     tracedHooks: (own) => compileHooks(registry, guard, tracer === undefined ? own : bothTracers(own, tracer)),
@@ -21,6 +26,7 @@ export function hookSet(registry: HookRegistry, guard: GuardEnv, tracer: HookTra
 /** `own` wants every run; the other one decides for itself. */
 function bothTracers(own: HookTracer, other: HookTracer): HookTracer {
   return {
+    ...(other.begins === undefined ? {} : { begins: other.begins }),
     ...own,
     ran(ctx, run) {
       own.ran(ctx, run)

@@ -88,7 +88,7 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
     const registry = new HookRegistry()
     for (const instance of inFileOrder) for (const hook of instance.hooks) registry.add(hook)
     const guard = { ...source.guard, hookTimeout: hookTimeout(source) }
-    const hooks = hookSet(registry, guard, service('hookTracer') as HookTracer | undefined)
+    const hooks = hookSet(registry, guard, [service('hostTracer'), service('hookTracer')] as (HookTracer | undefined)[])
     const table = serviceTable(built, source)
     return {
       number: (previous?.number ?? 0) + 1,

@@ -3,6 +3,7 @@ import type { Awaitable } from './canonical.ts'
 import type { Outcome } from './context.ts'
 import type { Database, Spool } from './db.ts'
 import type { DialectDriver, ModelCaps } from './dialect.ts'
+import type { HookTracer } from './hook-tracer.ts'
 import type { ControlPlace, HostContext, ServedParts } from './host.ts'
 import type { FormBody, OperationDriver } from './operation.ts'
 import type {
@@ -73,6 +74,8 @@ export interface Ports {
   readPage?: PageReader
   /** Absent: `/api/simulate` answers 503. */
   simulate?: Simulator
+  /** Gets each run of a plugin's handler. It costs time on every request: for development. */
+  hookTracer?: HookTracer
   /**
    * Reads a multipart form without a copy of its files. @throws GatewayError 400 for a broken form. Absent: routes with uploads answer
    * 501.

@@ -1,0 +1,105 @@
+// `hookgate dev`: serves the gateway for those who write its configuration and plugins. It loads changed files, keeps the last good
+// configuration, and prints each request.
+import { relative } from 'node:path'
+import type { Listener } from 'listhen'
+import type { GatewayConfig } from '../../core/config/define.ts'
+import { systemClock } from '../../core/timing/clock.ts'
+import { withPreset } from '../node/gateway.ts'
+import { loadGateway } from '../node/load-gateway.ts'
+import { serve } from '../node/serve.ts'
+import { action } from './action.ts'
+import { baseUrls } from './dev/base-urls.ts'
+import { loadFailure } from './dev/code-frame.ts'
+import { inspector } from './dev/inspector.ts'
+import { devListen, networkUrl } from './dev/listen.ts'
+import { type DevTunnel, openTunnel } from './dev/tunnel.ts'
+import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
+import { styled } from './table.ts'
+import { terminalLog } from './terminal-log.ts'
+
+const args = {
+  config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
+  port: { type: 'string', description: 'Port; the next free one if it is in use (GATEWAY_PORT)' },
+  host: { type: 'string', description: 'Bind address (GATEWAY_HOST)' },
+  'data-dir': { type: 'string', description: 'Data directory (GATEWAY_DATA_DIR)' },
+  https: { type: 'boolean', description: 'Serve HTTPS with a certificate that is made at the start' },
+  open: { type: 'boolean', description: 'Open the dashboard in the browser' },
+  clipboard: { type: 'boolean', description: 'Copy the address' },
+  qr: { type: 'boolean', description: 'Print the address for other devices as a QR code; with --host 0.0.0.0 or --tunnel' },
+  tunnel: { type: 'boolean', description: 'Open a tunnel with cloudflared; it needs required keys and a password' },
+  verbose: { type: 'boolean', description: 'Print the hooks that ran for each request, and what each changed' },
+  'drain-ms': { type: 'string', description: 'Time running requests get after Ctrl-C, ms', default: '3000' },
+} as const
+
+export const devCommand = action({
+  name: 'dev',
+  description: 'Serve while you write plugins: changed files are loaded at once, and each request is printed.',
+  args,
+  async run(given) {
+    surviveDeafReaders()
+    const drainMs = milliseconds(given['drain-ms'], '--drain-ms')
+    if (given.port !== undefined) refuseBadPort(given.port)
+    const print = (text: string): void => void process.stderr.write(`${text}\n`)
+    const log = terminalLog(systemClock, print)
+    const { plugin, tracer } = inspector({ verbose: given.verbose === true, print })
+    const loaded = await loadGateway({
+      flags: { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] },
+      // Reloads have lines of their own.
+      ports: {
+        log: { ...log, info: (message, fields) => message !== 'config.reloaded' && log.info(message, fields) },
+        hookTracer: tracer,
+      },
+      extend: (config: GatewayConfig) => ({ ...config, plugins: [...(withPreset(config).plugins ?? []), plugin] }),
+      onRefresh: (error) => print(error === null ? styled('loaded', 'green') : `${loadFailure(error)}\n  ${KEPT}`),
+    })
+    const { gateway } = loaded
+    const host = gateway.env.get<string>('HOST')
+    let listening: Listener | null = null
+    const running = await serve(gateway, {
+      host,
+      port: 0,
+      publicUrl: gateway.env.get<string | null>('PUBLIC_URL'),
+      drainMs,
+      log,
+      async listen(listener) {
+        const flags = { https: given.https === true, open: given.open === true, clipboard: given.clipboard === true }
+        listening = await devListen(listener, { host, port: gateway.env.get<number>('PORT'), ...flags })
+        return listening.server
+      },
+    })
+    const listener = listening as unknown as Listener
+    let tunnel: DevTunnel | null = null
+    onSignals(async () => {
+      await tunnel?.close()
+      await running.close()
+      await loaded.close()
+    }, log)
+    process.on('SIGHUP', () => void loaded.refresh())
+    warnIfOpen(host, gateway.env.get<boolean>('REQUIRE_API_KEY'), log)
+    warnOfSlips(gateway.env, log)
+    const url = listener.url.replace(/\/$/, '')
+    console.log(`hookgate listening on ${url}`)
+    const watched =
+      loaded.path === null ? 'no file: `hookgate init` makes one' : `${relative(process.cwd(), loaded.path)} and what it imports`
+    print(
+      [
+        ...(given.clipboard ? [row('copied', url)] : []),
+        row('dashboard', `${url}/`),
+        baseUrls(url),
+        row('watching', watched),
+      ].join('\n'),
+    )
+    tunnel = given.tunnel ? await openTunnel(gateway) : null
+    if (tunnel !== null) print(row('tunnel', tunnel.url))
+    const shared = tunnel?.url ?? networkUrl(listener, host)
+    if (given.qr && shared === null)
+      log.warn('dev.no_qr', { hint: 'Other devices cannot reach this address. Add --host 0.0.0.0 or --tunnel.' })
+    if (given.qr && shared !== null) await listener.showURL({ qr: true, publicURL: shared })
+  },
+})
+
+const KEPT = 'The last good configuration keeps serving.'
+
+function row(name: string, text: string): string {
+  return `  ${styled(name.padEnd(9), 'dim')}  ${text}`
+}
