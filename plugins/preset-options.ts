@@ -20,6 +20,7 @@ export const LEAVES_OUT = {
   catalog: true,
   pricing: true,
   policy: true,
+  oauthAccounts: true,
   proxyPools: true,
   virtualModels: true,
   helicone: true,

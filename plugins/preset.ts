@@ -28,6 +28,7 @@ import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
 import { mail } from './mail/index.ts'
 import { metrics } from './metrics/index.ts'
+import { oauthAccounts } from './oauth-accounts/index.ts'
 import { oidc } from './oidc/index.ts'
 import { organizations } from './organizations/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
@@ -78,6 +79,7 @@ export type {} from './keys/resource.ts'
 export type {} from './keys/service.ts'
 export type {} from './ledger/service.ts'
 export type {} from './mail/service.ts'
+export type {} from './oauth-accounts/service.ts'
 export type {} from './organizations/deletion.ts'
 export type {} from './organizations/resource.ts'
 export type {} from './organizations/service.ts'
@@ -117,6 +119,8 @@ export interface PresetOptions {
   catalog?: false
   pricing?: Parameters<typeof pricing>[0] | false
   policy?: false
+  /** Accounts that sign in; `clients` are your own OAuth clients. */
+  oauthAccounts?: Parameters<typeof oauthAccounts>[0] | false
   proxyPools?: Parameters<typeof proxyPools>[0] | false
   virtualModels?: Parameters<typeof virtualModels>[0] | false
   helicone?: false
@@ -186,6 +190,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.catalog !== false && catalog(),
     options.catalog !== false && options.pricing !== false && pricing(options.pricing),
     options.policy !== false && policy(),
+    options.oauthAccounts !== false && oauthAccounts(options.oauthAccounts),
     options.proxyPools !== false && proxyPools(options.proxyPools),
     options.virtualModels !== false && virtualModels(options.virtualModels),
     options.helicone !== false && helicone(),

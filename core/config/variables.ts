@@ -139,6 +139,9 @@ export const VARIABLES: readonly Variable[] = [
   v('OUTBOUND_PROXY', 'url', null, 'Global proxy: http, https or socks5. The proxy of a connection overrides it.', {
     schemes: ['http', 'https', 'socks5'],
   }),
+  v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id, for vendors that document such a header.', {
+    lenient: true,
+  }),
 
   // Read by several plugins.
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
@@ -151,7 +154,6 @@ export const VARIABLES: readonly Variable[] = [
   // Not read yet.
   v('DIST_DIR', 'string', null, 'Release artifacts for /dl/*.'),
   v('DIST_BASE_URL', 'url', null, 'Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR.'),
-  v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
   v('MONTHLY_BUDGET_USD', 'number', null, 'Monthly budget that the advisor reports against.', positive),
   v('MITM_ENABLED', 'bool', false, 'Local TLS interception proxy.'),
   v('MITM_PORT', 'int', 8443, 'Port of the interception proxy.', { min: 0, max: 65535 }),
