@@ -18,7 +18,8 @@ export function versionsIn(given: unknown, log: Pick<Logger, 'warn'>): ClientVer
   const versions = new Map<string, string>()
   for (const [id, version] of Object.entries(given)) {
     if (typeof version === 'string' && VERSION.test(version)) versions.set(id, version)
-    else log.warn('fingerprint_versions.ignored', { provider: id.slice(0, 64), reason: 'The version is not a text without spaces.' })
+    else
+      log.warn('fingerprint_versions.ignored', { provider: id.slice(0, 64), reason: 'The version is not a text without spaces.' })
   }
   return versions
 }

@@ -1,6 +1,7 @@
 // Looks up providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
-import { memoize } from './collections/memoize.ts'
+
 import { type ClientVersions, withVersion } from './client-versions.ts'
+import { memoize } from './collections/memoize.ts'
 import type { GatewayConfig } from './config/define.ts'
 import type { ModelCaps } from './types/dialect.ts'
 import type { Ports } from './types/gateway.ts'

@@ -119,8 +119,6 @@ export interface PresetOptions {
   catalog?: false
   pricing?: Parameters<typeof pricing>[0] | false
   policy?: false
-  /** Accounts that sign in; `clients` are your own OAuth clients. */
-  oauthAccounts?: Parameters<typeof oauthAccounts>[0] | false
   proxyPools?: Parameters<typeof proxyPools>[0] | false
   virtualModels?: Parameters<typeof virtualModels>[0] | false
   helicone?: false
@@ -138,6 +136,8 @@ export interface PresetOptions {
   playground?: false
   resilience?: Parameters<typeof resilience>[0] | false
   quota?: false
+  /** Accounts that sign in; `clients` are your own OAuth clients. */
+  oauthAccounts?: Parameters<typeof oauthAccounts>[0] | false
   tokenSaver?: false
   cacheInjection?: false
   reasoningReplay?: false
@@ -190,7 +190,6 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.catalog !== false && catalog(),
     options.catalog !== false && options.pricing !== false && pricing(options.pricing),
     options.policy !== false && policy(),
-    options.oauthAccounts !== false && oauthAccounts(options.oauthAccounts),
     options.proxyPools !== false && proxyPools(options.proxyPools),
     options.virtualModels !== false && virtualModels(options.virtualModels),
     options.helicone !== false && helicone(),
@@ -211,6 +210,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.playground !== false && playground(),
     options.resilience !== false && resilience(options.resilience),
     options.quota !== false && quota(),
+    options.oauthAccounts !== false && oauthAccounts(options.oauthAccounts),
     options.tokenSaver !== false && tokenSaver(),
     options.cacheInjection !== false && cacheInjection(),
     options.reasoningReplay !== false && reasoningReplay(),

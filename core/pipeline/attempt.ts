@@ -95,7 +95,8 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
 
 export function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
   const dialect =
-    connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model), connection)
+    connection.wireFormat ??
+    provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model), connection)
   if (ctx.operation === 'count_tokens' && dialect !== 'messages' && dialect !== ctx.dialect) {
     throw GatewayError.unsupported('model', 'This model’s provider cannot count tokens.')
   }

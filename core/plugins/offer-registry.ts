@@ -1,8 +1,9 @@
 // Holds the providers, dialects and secrets of the serving configuration, those of plugins included, and prepares those of the next one.
+
+import { versionsIn } from '../client-versions.ts'
 import type { GatewayConfig } from '../config/define.ts'
 import type { Env } from '../config/env.ts'
 import type { SecretSources } from '../config/secret.ts'
-import { versionsIn } from '../client-versions.ts'
 import { offeredProviders, type ProviderTable } from '../providers.ts'
 import { wordsOf } from '../text/error-text.ts'
 import { withTimeout } from '../timing/with-timeout.ts'

@@ -65,12 +65,7 @@ export interface Provider {
   readonly needsKey: boolean
   caps(model: string): ModelCaps
   /** Returns the dialect to speak for this request; a connection's own wire format overrides it. `request` decodes when called. */
-  dialectFor(
-    request: () => Frozen<CanonicalRequest>,
-    caller: Dialect,
-    caps: Readonly<ModelCaps>,
-    connection: Connection,
-  ): Dialect
+  dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>, connection: Connection): Dialect
   /**
    * Adds the credential, once for each attempt; besides the transport, only this function sees it. It may change method, address, headers
    * and body, and may return a promise: a request waits for none otherwise. A failure is one of the connection, so the next one is tried.

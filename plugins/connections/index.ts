@@ -46,7 +46,9 @@ export const connections = definePlugin({
       knows: (provider, orgId) => directory.knows(provider, orgId),
       secretOf: (connection) => directory.secretOf(connection),
       credentialOf: (connection) =>
-        connection.bearer === true ? accounts.credentialOf(connection) : directory.secretOf(connection),
+        connection.bearer === true
+          ? (directory.secretOf(connection) ?? accounts.credentialOf(connection))
+          : directory.secretOf(connection),
     })
 
     const accounts = accountsOf(view)

@@ -35,6 +35,9 @@ const accountRecord = z.strictObject({
   scopes: z.array(z.string()),
 })
 
+/** Instead of the body's own members, in the audit entry: the code is a secret until it expires. */
+const UNSHOWN = { state: '***', code: '***', callback_url: '***' }
+
 const providerParams = z.object({ provider: z.string().min(1).max(64) })
 const sessionParams = z.object({ session_id: z.string().regex(/^[0-9A-Za-z]{43}$/) })
 
@@ -132,10 +135,12 @@ export function oauthRoutes(parts: OAuthRoutes): void {
     }),
     response: accountRecord,
     audit: 'oauth.sign_in',
-    async handler({ params, body, orgId }) {
+    async handler({ params, body, orgId, audited }) {
       const provider = known(params.provider)
       const answer = body.callback_url === undefined ? pairOf(body) : answerIn(body.callback_url)
-      return shown(orgId, await code.exchange(orgId ?? 0, provider, answer))
+      const id = await code.exchange(orgId ?? 0, provider, answer)
+      audited(id, { provider, ...UNSHOWN })
+      return shown(orgId, id)
     },
   })
 

@@ -3,7 +3,10 @@ import type { AttentionFacts } from '../../core/types/attention.ts'
 import type { Services } from '../../core/types/plugin.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
-export function signInFacts(accounts: Pick<Services['accounts'], 'list'>, needs: (connection: Connection) => boolean): AttentionFacts {
+export function signInFacts(
+  accounts: Pick<Services['accounts'], 'list'>,
+  needs: (connection: Connection) => boolean,
+): AttentionFacts {
   return ({ orgId }) => {
     const mine = accounts.list().filter((account) => account.orgId === orgId && needs(account.connection))
     return mine.map(({ connection }) => {

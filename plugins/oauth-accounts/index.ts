@@ -110,7 +110,12 @@ export const oauthAccounts = definePlugin({
     gateway.every('refresh', MINUTE_MS, async (signal) => {
       const rows = await expiringAccounts(db, clock.now() + EARLY_MS)
       for (let at = 0; at < rows.length && !signal.aborted; at += AT_ONCE)
-        await Promise.all(rows.slice(at, at + AT_ONCE).map(async ({ connection_id }) => keeper.of(String(connection_id))).map(quiet))
+        await Promise.all(
+          rows
+            .slice(at, at + AT_ONCE)
+            .map(async ({ connection_id }) => keeper.of(String(connection_id)))
+            .map(quiet),
+        )
     })
     gateway.every('forget', 60 * MINUTE_MS, async () => {
       await logins.forgetOld()

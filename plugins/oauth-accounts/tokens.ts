@@ -5,7 +5,7 @@ import type { Awaitable } from '../../core/types/canonical.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { OAuthClient } from './clients.ts'
-import { type AccountRow, accountOf, releaseLease, storeRefresh, takeLease, type TokenSealer, type TokenSet } from './store.ts'
+import { type AccountRow, accountOf, releaseLease, storeRefresh, type TokenSealer, type TokenSet, takeLease } from './store.ts'
 import type { TokenAnswer, Vendor } from './vendor.ts'
 import { VendorRefusal } from './vendor-error.ts'
 

@@ -8,9 +8,18 @@ import { standardCode, VendorRefusal } from './vendor-error.ts'
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 512 * 1024
 
-const seconds = z.union([z.number(), z.string().regex(/^\d+(?:\.\d+)?$/).transform(Number)])
+const seconds = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^\d+(?:\.\d+)?$/)
+    .transform(Number),
+])
 const tokenAnswer = z.object({
-  access_token: z.string().min(1).regex(/^[\x21-\x7e]+$/),
+  access_token: z
+    .string()
+    .min(1)
+    .regex(/^[\x21-\x7e]+$/),
   refresh_token: z.string().min(1).optional(),
   expires_in: seconds.optional(),
   scope: z.string().optional(),
@@ -61,7 +70,12 @@ export function vendorOf(calls: Pick<DirectCalls, 'viaProxy'>, outboundProxy: st
   return {
     token: (client, form) => post(client, client.tokenUrl, form, tokenAnswer),
     device: (client) =>
-      post(client, client.deviceUrl as string, client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') }, deviceAnswer),
+      post(
+        client,
+        client.deviceUrl as string,
+        client.scopes.length === 0 ? {} : { scope: client.scopes.join(' ') },
+        deviceAnswer,
+      ),
     async userinfo({ userinfoUrl }, accessToken) {
       if (userinfoUrl === undefined) return {}
       const { status, json } = await send(userinfoUrl, ['authorization', `Bearer ${accessToken}`], null)

@@ -25,7 +25,10 @@ const registryEntry = z.strictObject({
   key_variable: z.string().nullable().describe('The usual environment variable, for `secret.env(…)`.'),
   supports_usage_api: z.boolean().describe('Its usage API is asked for quotas, see `GET /api/quota`.'),
   oauth_flow: z.enum(['pkce', 'device', 'both']).nullable().describe('Null: its accounts cannot be signed in to here.'),
-  client_version: z.string().nullable().describe('The version that requests name in a header of the vendor; null: they name none.'),
+  client_version: z
+    .string()
+    .nullable()
+    .describe('The version that requests name in a header of the vendor; null: they name none.'),
   capabilities: capabilities.describe('Known capabilities beyond the wire format; absent means unknown.'),
   connections: z.int().describe('Of the caller’s organization, disabled ones too.'),
 })

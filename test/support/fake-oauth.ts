@@ -28,8 +28,12 @@ export interface FakeOAuth {
   /** Returns the code that the browser would bring back. */
   authorize(authorizeUrl: string): { code: string; state: string; redirectUri: string }
   isValid(accessToken: string): boolean
-  /** Refresh tokens that were answered and never used: an old token still works until its successor was used. */
-  invalidate(refreshToken: string): void
+  /** Rotates and ends the connection instead of an answer. */
+  cut: boolean
+  /** Forgets the newest refresh token. The one before works, because its successor was never used. */
+  forgetNewest(): void
+  /** Refuses every refresh token from now on. */
+  forgetAll(): void
   close(): Promise<void>
 }
 
@@ -54,6 +58,7 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
     next: [] as FakeOAuth['next'],
     confirmed: false,
     delayMs: 0,
+    cut: false,
   }
 
   const tokens = (replaces: string | null, used: string | null) => {
@@ -74,15 +79,16 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
 
   function token({ form, authorization }: FakeOAuthCall): { status: number; body: unknown } {
     const basic = authorization?.startsWith('Basic ') ? Buffer.from(authorization.slice(6), 'base64').toString() : null
-    const id = basic === null ? form.client_id : basic.split(':')[0]
-    const secret = basic === null ? form.client_secret : basic.split(':')[1]
+    const [id, secret] = basic === null ? [form.client_id, form.client_secret] : basic.split(':').map(unformed)
     if (id !== client.id || secret !== client.secret) return error('invalid_client', 401)
     switch (form.grant_type) {
       case 'authorization_code': {
         const code = codes.get(form.code ?? '')
         codes.delete(form.code ?? '')
         if (code === undefined || code.redirectUri !== form.redirect_uri) return error('invalid_grant')
-        const challenge = createHash('sha256').update(form.code_verifier ?? '').digest('base64url')
+        const challenge = createHash('sha256')
+          .update(form.code_verifier ?? '')
+          .digest('base64url')
         return challenge === code.challenge ? { status: 200, body: tokens(null, null) } : error('invalid_grant')
       }
       case 'refresh_token': {
@@ -108,6 +114,7 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
     fake.calls.push(call)
     if (fake.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, fake.delayMs))
     const answer = answerTo(call)
+    if (fake.cut) return void request.socket.destroy()
     response.writeHead(answer.status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(answer.body))
   })
@@ -122,7 +129,10 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
     const device = minted('device')
     deviceCodes.add(device)
     const uri = 'https://vendor.test/device'
-    return { status: 200, body: { device_code: device, user_code: 'WDJB-MJHT', verification_uri: uri, expires_in: 900, interval: 5 } }
+    return {
+      status: 200,
+      body: { device_code: device, user_code: 'WDJB-MJHT', verification_uri: uri, expires_in: 900, interval: 5 },
+    }
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -137,7 +147,8 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
       return { code, state: query.get('state') as string, redirectUri }
     },
     isValid: (accessToken: string) => accessTokens.has(accessToken),
-    invalidate: (refreshToken: string) => void refreshTokens.delete(refreshToken),
+    forgetNewest: () => void refreshTokens.delete([...refreshTokens.keys()].at(-1) as string),
+    forgetAll: () => refreshTokens.clear(),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -151,4 +162,8 @@ async function read(request: IncomingMessage): Promise<FakeOAuthCall> {
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()))
   return { path: request.url ?? '/', form, authorization: request.headers.authorization }
+}
+
+function unformed(text: string): string {
+  return new URLSearchParams(`x=${text}`).get('x') as string
 }
