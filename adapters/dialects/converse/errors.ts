@@ -29,7 +29,10 @@ export function decodeError(status: number, headers: HeaderBag, body: Uint8Array
 }
 
 /** An exception inside a stream. */
-export function streamError(name: string, body: Uint8Array): { status: number; code: string; message: string; retryable: boolean } {
+export function streamError(
+  name: string,
+  body: Uint8Array,
+): { status: number; code: string; message: string; retryable: boolean } {
   const found = STATUSES[name.toLowerCase()] ?? 502
   const status = found === 424 ? 502 : found
   const message = sanitizeMessage(messageIn(body).message) || 'The upstream ended the stream with an exception.'

@@ -55,9 +55,7 @@ function reasoning({ reasoningText, redactedContent }: JsonObject, codec: CodecC
     return [{ t: 'reasoning', text: '', redacted: redactedContent, encrypted: signatureOf(redactedContent, codec) }]
   if (!isObject(reasoningText)) return []
   const value = loose(reasoningText.signature)
-  return [
-    { t: 'reasoning', text: loose(reasoningText.text), ...(value === '' ? {} : { signature: signatureOf(value, codec) }) },
-  ]
+  return [{ t: 'reasoning', text: loose(reasoningText.text), ...(value === '' ? {} : { signature: signatureOf(value, codec) }) }]
 }
 
 /** Claude signs in the same way on every cloud. */

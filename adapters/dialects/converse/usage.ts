@@ -13,7 +13,8 @@ export function decodeUsage(raw: Json | undefined): Usage | null {
   const cacheWrite = tokenCount(raw.cacheWriteInputTokens) ?? 0
   const total = tokenCount(raw.totalTokens)
   const bare = (input ?? 0) + (output ?? 0)
-  const includesCache = total !== undefined && total === bare && (input ?? 0) >= cacheRead + cacheWrite && cacheRead + cacheWrite > 0
+  const includesCache =
+    total !== undefined && total === bare && (input ?? 0) >= cacheRead + cacheWrite && cacheRead + cacheWrite > 0
   const inputTotal = (input ?? 0) + (includesCache ? 0 : cacheRead + cacheWrite)
   const outputTotal = output ?? 0
   return { inputTotal, cacheRead, cacheWrite, outputTotal, total: inputTotal + outputTotal, estimated: false, raw }

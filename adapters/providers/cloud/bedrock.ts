@@ -15,7 +15,10 @@ const awsCredentials = z.object({
   secret_access_key: z.string().min(1),
   session_token: z.string().min(1).optional(),
   /** Default: the region in the base URL. */
-  region: z.string().regex(/^[a-z0-9-]{1,40}$/).optional(),
+  region: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/)
+    .optional(),
 })
 
 /** Only upstreams speak it. */

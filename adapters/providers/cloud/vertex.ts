@@ -19,10 +19,16 @@ const serviceAccount = z.object({
   client_email: z.string().min(1),
   private_key: z.string().min(1),
   private_key_id: z.string().optional(),
-  project_id: z.string().regex(/^[\w.:-]{1,100}$/).optional(),
+  project_id: z
+    .string()
+    .regex(/^[\w.:-]{1,100}$/)
+    .optional(),
   token_uri: z.url().default('https://oauth2.googleapis.com/token'),
   /** Of the models; not a member of Google's file. */
-  location: z.string().regex(/^[\w-]{1,60}$/).optional(),
+  location: z
+    .string()
+    .regex(/^[\w-]{1,60}$/)
+    .optional(),
 })
 type ServiceAccount = z.output<typeof serviceAccount>
 
@@ -122,7 +128,9 @@ function place(wire: WireRequest, dialect: Dialect, { target }: AuthorizedCall, 
     const counts = messages[2] !== undefined
     const method = wire.stream ? 'streamRawPredict' : 'rawPredict'
     const model = counts ? 'count-tokens' : encodeURIComponent(bare(target.model))
-    wire.url = at(`${publishers(messages[1] ?? '', account)}/publishers/anthropic/models/${model}:${counts ? 'rawPredict' : method}`)
+    wire.url = at(
+      `${publishers(messages[1] ?? '', account)}/publishers/anthropic/models/${model}:${counts ? 'rawPredict' : method}`,
+    )
     asAnthropic(wire, counts)
     return
   }

@@ -33,7 +33,8 @@ export function remoteMedia({ messages }: Frozen<CanonicalRequest>): string[] {
     for (const part of parts) {
       if (part.t === 'tool_result') visit(part.parts)
       else if (part.t === 'document' && 'parts' in part.src) visit(part.src.parts)
-      else if ((part.t === 'image' || part.t === 'document') && 'kind' in part.src && part.src.kind === 'url') urls.add(part.src.url)
+      else if ((part.t === 'image' || part.t === 'document') && 'kind' in part.src && part.src.kind === 'url')
+        urls.add(part.src.url)
     }
   }
   for (const { role, parts } of messages) if (role !== 'assistant') visit(parts)

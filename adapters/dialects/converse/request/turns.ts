@@ -132,7 +132,11 @@ class Turns {
   #result(part: Frozen<ToolResultPart & Part>): Block[] {
     const content = part.parts.flatMap((inner) => this.#user(inner)).filter((block) => !('cachePoint' in block))
     const status = part.isError === true ? { status: 'error' } : {}
-    const toolResult = { toolUseId: wireCallId(part.callId), content: content.length > 0 ? content : [{ text: '(empty)' }], ...status }
+    const toolResult = {
+      toolUseId: wireCallId(part.callId),
+      content: content.length > 0 ? content : [{ text: '(empty)' }],
+      ...status,
+    }
     return withCachePoint({ toolResult }, part.cache, this.#codec)
   }
 

@@ -61,7 +61,8 @@ export class EventStreamSplitter {
     const view = new DataView(this.#held.buffer, this.#held.byteOffset + at, this.#length - at)
     const [size, headersSize] = [view.getUint32(0), view.getUint32(4)]
     if (view.getUint32(8) !== crc32(this.#held.subarray(at, at + 8))) throw broken('a wrong checksum of its prelude')
-    if (size > MAX_MESSAGE || headersSize > MAX_HEADERS || size < PRELUDE + headersSize + CRC) throw broken('an impossible length')
+    if (size > MAX_MESSAGE || headersSize > MAX_HEADERS || size < PRELUDE + headersSize + CRC)
+      throw broken('an impossible length')
     if (view.byteLength < size) return null
     if (view.getUint32(size - CRC) !== crc32(this.#held.subarray(at, at + size - CRC))) throw broken('a wrong checksum')
     const headers = headersIn(this.#held.subarray(at + PRELUDE, at + PRELUDE + headersSize))
