@@ -1,4 +1,6 @@
 // Looks up providers by id and alias. An unregistered id is a custom provider: its connection declares its dialect.
+
+import { type ClientVersions, withVersion } from './client-versions.ts'
 import { memoize } from './collections/memoize.ts'
 import type { GatewayConfig } from './config/define.ts'
 import type { ModelCaps } from './types/dialect.ts'
@@ -24,10 +26,12 @@ export function offeredProviders(
   { providers = [], connections = {} }: Pick<GatewayConfig, 'providers' | 'connections'>,
   profile: 'local' | 'cloud',
   ofPlugins: readonly Provider[] = [],
+  versions: ClientVersions = new Map(),
 ): ProviderTable {
   const named = new Set(Object.values(connections).map(({ provider }) => provider))
   const offered = ports.providers.filter(({ id, forTrial }) => forTrial !== true || profile === 'local' || named.has(id))
-  return providerTable([...offered, ...ofPlugins, ...providers], ports.modelCaps)
+  const versioned = versions.size === 0 ? offered : offered.map((provider) => withVersion(provider, versions))
+  return providerTable([...versioned, ...ofPlugins, ...providers], ports.modelCaps)
 }
 
 /** A later provider replaces an earlier one with the same id. */
@@ -76,9 +80,10 @@ function customProvider(id: string, familyCaps: FamilyCaps): Provider {
     operations: CUSTOM,
     caps: memoize((model): ModelCaps => familyCaps(model) ?? { family: id }),
     dialectFor: (_request, caller) => caller,
-    authorize(wire, dialect, secret) {
+    authorize(wire, dialect, secret, { connection }) {
       if (secret === null) return
-      if (dialect === 'messages') wire.headers.push('x-api-key', secret)
+      if (connection.bearer) wire.headers.push('authorization', `Bearer ${secret}`)
+      else if (dialect === 'messages') wire.headers.push('x-api-key', secret)
       else if (dialect === 'generate_content') wire.headers.push('x-goog-api-key', secret)
       else wire.headers.push('authorization', `Bearer ${secret}`)
     },

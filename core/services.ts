@@ -4,7 +4,7 @@ import type { Configuration } from './config/configuration.ts'
 import type { ConfigPlan } from './config/reconcile.ts'
 import type { Usage } from './types/answer.ts'
 import type { AttentionService } from './types/attention.ts'
-import type { Dialect, Operation } from './types/canonical.ts'
+import type { Awaitable, Dialect, Operation } from './types/canonical.ts'
 import type { LiveRequest, RequestContext, SharedTarget } from './types/context.ts'
 import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
@@ -27,8 +27,13 @@ export interface ConnectionService {
   shared?(id: string): Connection | undefined
   /** Returns true when the organization has an enabled connection of this provider; null, the default: the gateway's own. */
   knows(provider: string, orgId?: number | null): boolean
-  /** Returns the credential. Only core's executor calls it, and passes the credential to the provider's authorize(). */
+  /** Returns the stored credential; null when there is none, or when it is renewed. */
   secretOf(connection: Connection): string | null
+  /**
+   * Returns the credential of a call, or a promise while it is renewed. Only core's executor calls it, and passes the credential to the
+   * provider's authorize(). It rejects with a GatewayError of the upstream. Absent: `secretOf` has every credential.
+   */
+  credentialOf?(connection: Connection): Awaitable<string | null>
 }
 
 /** Selects the proxy of connections that name none. The proxy-pools plugin provides it. */

@@ -38,6 +38,7 @@ export const LEAVES_OUT = {
   playground: true,
   resilience: true,
   quota: true,
+  oauthAccounts: true,
   tokenSaver: true,
   cacheInjection: true,
   reasoningReplay: true,

@@ -31,6 +31,7 @@ import { ledger } from './ledger/index.ts'
 import { liveEvents } from './live-events/index.ts'
 import { mail } from './mail/index.ts'
 import { metrics } from './metrics/index.ts'
+import { oauthAccounts } from './oauth-accounts/index.ts'
 import { oidc } from './oidc/index.ts'
 import { organizations } from './organizations/index.ts'
 import { payloadRules } from './payload-rules/index.ts'
@@ -83,6 +84,7 @@ export type {} from './keys/resource.ts'
 export type {} from './keys/service.ts'
 export type {} from './ledger/service.ts'
 export type {} from './mail/service.ts'
+export type {} from './oauth-accounts/service.ts'
 export type {} from './organizations/deletion.ts'
 export type {} from './organizations/resource.ts'
 export type {} from './organizations/service.ts'
@@ -144,6 +146,8 @@ export interface PresetOptions {
   playground?: false
   resilience?: Parameters<typeof resilience>[0] | false
   quota?: false
+  /** Accounts that sign in; `clients` are your own OAuth clients. */
+  oauthAccounts?: Parameters<typeof oauthAccounts>[0] | false
   tokenSaver?: false
   cacheInjection?: false
   reasoningReplay?: false
@@ -226,6 +230,7 @@ export function preset(options: PresetOptions = {}): Plugin[] {
     options.playground !== false && playground(),
     options.resilience !== false && resilience(options.resilience),
     options.quota !== false && quota(),
+    options.oauthAccounts !== false && oauthAccounts(options.oauthAccounts),
     options.tokenSaver !== false && tokenSaver(),
     options.cacheInjection !== false && cacheInjection(),
     options.reasoningReplay !== false && reasoningReplay(),

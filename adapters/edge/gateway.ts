@@ -8,6 +8,7 @@ import { health } from '../../plugins/health/index.ts'
 import { itemIds } from '../../plugins/item-ids/index.ts'
 import { stripUnsupported } from '../../plugins/strip-unsupported/index.ts'
 import { chatDialect } from '../dialects/chat/index.ts'
+import { converseDialect } from '../dialects/converse/index.ts'
 import { generateContentDialect } from '../dialects/generate-content/index.ts'
 import { messagesDialect } from '../dialects/messages/index.ts'
 import { responsesDialect } from '../dialects/responses/index.ts'
@@ -44,7 +45,7 @@ export function createGateway(
     complete,
     {
       transport: fetchTransport({ fetch }),
-      dialects: [chatDialect, messagesDialect, responsesDialect, generateContentDialect],
+      dialects: [chatDialect, messagesDialect, responsesDialect, generateContentDialect, converseDialect],
       operations,
       providers: builtInProviders,
       modelCaps: familyCaps,

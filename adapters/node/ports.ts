@@ -2,6 +2,7 @@
 import type { Env } from '../../core/config/env.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import { chatDialect } from '../dialects/chat/index.ts'
+import { converseDialect } from '../dialects/converse/index.ts'
 import { generateContentDialect } from '../dialects/generate-content/index.ts'
 import { messagesDialect } from '../dialects/messages/index.ts'
 import { responsesDialect } from '../dialects/responses/index.ts'
@@ -16,6 +17,7 @@ import { undiciTransport } from '../transport/undici.ts'
 import { pageReader } from '../web-fetch/index.ts'
 import { readForm } from './read-form.ts'
 
+/** The dialects that callers speak. */
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
 
 /** @param env already read, for the pool's variables. */
@@ -25,7 +27,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
       maxIdlePerHost: env.get<number>('UPSTREAM_POOL_MAX_IDLE_PER_HOST'),
       tcpKeepAliveSecs: env.get<number>('UPSTREAM_TCP_KEEPALIVE_SECS'),
     }),
-    dialects,
+    dialects: [...dialects, converseDialect],
     operations,
     providers: builtInProviders,
     modelCaps: familyCaps,

@@ -1,25 +1,14 @@
 // Lists the providers, one row each, sorted by id. Quirks are data. A provider has code only when it
-// chooses a dialect or answers by itself (openai, anthropic, google, echo).
+// chooses a dialect or answers by itself (openai, echo), or where its credential has to be made (`cloud`).
 import { claudeCaps } from './caps/claude.ts'
 import { geminiCaps } from './caps/gemini.ts'
-import { openaiCaps } from './caps/openai.ts'
-import { ANTHROPIC_IDS, LONGER_IDS, OPENAI_IDS } from './id-limits.ts'
+import { ANTHROPIC_IDS, LONGER_IDS } from './id-limits.ts'
 import type { ProviderRow } from './provider.ts'
 
 const LOCAL_SERVER = { replayReasoning: 'reasoning_content', systemFirstOnly: true, topK: true } as const
 
 export const CATALOG: readonly ProviderRow[] = [
   { id: 'ai21', baseUrl: 'https://api.ai21.com/studio/v1' },
-  {
-    id: 'azure',
-    aliases: ['azure-openai'],
-    baseUrl: null,
-    auth: 'api-key',
-    dialects: { chat: '', responses: '' },
-    quirks: { idLimits: OPENAI_IDS },
-    caps: openaiCaps,
-  },
-  { id: 'bedrock', baseUrl: null, dialects: { chat: '' } },
   { id: 'cerebras', baseUrl: 'https://api.cerebras.ai/v1', quirks: { noPenalties: true, replayReasoning: 'reasoning' } },
   { id: 'cloudflare', baseUrl: null, dialects: { chat: '', responses: '' } },
   { id: 'cohere', baseUrl: 'https://api.cohere.com/compatibility/v1' },
@@ -111,13 +100,6 @@ export const CATALOG: readonly ProviderRow[] = [
   { id: 'together', baseUrl: 'https://api.together.xyz/v1', quirks: { topK: true } },
   { id: 'upstage', baseUrl: 'https://api.upstage.ai/v1' },
   { id: 'vercel-gateway', baseUrl: 'https://ai-gateway.vercel.sh/v1', dialects: { chat: '', responses: '', messages: '' } },
-  {
-    id: 'vertex',
-    baseUrl: null,
-    dialects: { generate_content: '' },
-    quirks: { noFunctionIds: true, imageUrl: 'inline', modelIsOneSegment: true },
-    caps: geminiCaps,
-  },
   {
     id: 'vllm',
     baseUrl: 'http://127.0.0.1:8000/v1',

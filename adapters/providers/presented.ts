@@ -5,7 +5,7 @@ export const PRESENTED: Readonly<Record<string, readonly [name: string, docsUrl:
   ai21: ['AI21 Labs', 'https://docs.ai21.com'],
   anthropic: ['Anthropic', 'https://docs.claude.com/en/api/overview'],
   azure: ['Azure OpenAI', 'https://learn.microsoft.com/azure/ai-foundry/openai/reference'],
-  bedrock: ['Amazon Bedrock', 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html'],
+  bedrock: ['Amazon Bedrock', 'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html'],
   'black-forest-labs': ['Black Forest Labs', 'https://docs.bfl.ai'],
   brave: ['Brave Search', 'https://api-dashboard.search.brave.com/app/documentation'],
   cerebras: ['Cerebras', 'https://inference-docs.cerebras.ai'],

@@ -54,8 +54,8 @@ export function providerOf(row: ProviderRow): Provider {
     caps: memoize(row.caps ?? byFamily),
     operations: OPERATIONS[id] ?? {},
     dialectFor: (_request, caller) => spoken(id, dialects, caller),
-    authorize(wire, dialect, secret) {
-      const kind = authByDialect[dialect] ?? auth
+    authorize(wire, dialect, secret, { connection }) {
+      const kind = connection.bearer ? 'bearer' : (authByDialect[dialect] ?? auth)
       if (secret === null || kind === 'none') {
         if (secret !== null) wire.headers.push('authorization', `Bearer ${secret}`)
         return

@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
 import { headerBag } from '../http/headers.ts'
+import { authorize, credentialOf } from '../pipeline/authorize.ts'
 import { ANONYMOUS, RequestState } from '../pipeline/context.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
 import { settle } from '../pipeline/settle.ts'
@@ -73,11 +74,11 @@ async function connected(
   const base = connection.baseUrl ?? provider.baseUrl
   if (base === null) throw GatewayError.invalid('base_url', 'The connection has no address.')
   const url = joinUrl(base, path)
-  const secret = (generation.service('connections') as ConnectionService).secretOf(connection)
+  const secret = await credentialOf(generation.service('connections') as ConnectionService, connection, runtime.clock)
   const wire = wireOf(runtime, method, url, proxyFor(runtime, generation, connection, url, null), body)
   for (const name in connection.headers) wire.headers.push(name, connection.headers[name] as string)
   try {
-    await provider.authorize(wire, dialect, secret)
+    await authorize(provider, wire, dialect, secret, { connection, target: null }, runtime.clock)
     return await fetched(runtime, wire, timeoutMs)
   } catch (error) {
     throw withoutSecrets(GatewayError.from(error), credentialsOf(connection, secret))

@@ -139,6 +139,9 @@ export const VARIABLES: readonly Variable[] = [
   v('OUTBOUND_PROXY', 'url', null, 'Global proxy: http, https or socks5. The proxy of a connection overrides it.', {
     schemes: ['http', 'https', 'socks5'],
   }),
+  v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id, for vendors that document such a header.', {
+    lenient: true,
+  }),
 
   // Read by several plugins.
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
@@ -149,7 +152,6 @@ export const VARIABLES: readonly Variable[] = [
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
 
   // Not read yet.
-  v('FINGERPRINT_VERSIONS', 'json', null, 'Client versions by provider id.', { lenient: true }),
   v('SHADOW_EVAL_ENABLED', 'bool', false, 'Replay a sample of requests.'),
   v('SHADOW_SAMPLE_RATE', 'number', 0.02, 'Share of requests replayed.', fraction),
   v('SHADOW_DAILY_USD_BUDGET', 'number', 5, 'Daily spend cap of replays.', positive),

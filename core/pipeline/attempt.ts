@@ -15,6 +15,7 @@ import type { MediaOperation } from '../types/operations.ts'
 import type { WireRequest } from '../types/ports.ts'
 import type { Connection, Provider } from '../types/provider.ts'
 import type { Result } from '../types/result.ts'
+import { authorize, credentialOf } from './authorize.ts'
 import { CallState, codecContext } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { sendOperation } from './operations/attempt.ts'
@@ -58,7 +59,8 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const editing = hooks.encoded(ctx, call)
     if (editing) await editing
   }
-  const secret = connectionService(ctx).secretOf(connection)
+  const credential = credentialOf(connectionService(ctx), connection, runtime.clock)
+  const secret = credential instanceof Promise ? await credential : credential
   const url = addressOf(connection, provider, dialect, path)
   const wire: WireRequest = {
     method: 'POST',
@@ -70,7 +72,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     stream: ctx.stream,
   }
   try {
-    const authorizing = provider.authorize(wire, dialect, secret)
+    const authorizing = authorize(provider, wire, dialect, secret, candidate, runtime.clock)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
     const clean = (error: GatewayErrorShape) =>
@@ -93,7 +95,8 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
 
 export function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {
   const dialect =
-    connection.wireFormat ?? provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model))
+    connection.wireFormat ??
+    provider.dialectFor(() => ctx.request, ctx.dialect, capsOf(provider, connection, target.model), connection)
   if (ctx.operation === 'count_tokens' && dialect !== 'messages' && dialect !== ctx.dialect) {
     throw GatewayError.unsupported('model', 'This model’s provider cannot count tokens.')
   }
@@ -176,7 +179,7 @@ function sentCredentials(wire: WireRequest, secret: string | null, connection: C
   const sent: Record<string, string> = {}
   for (let i = 0; i < wire.headers.length; i += 2) {
     const name = wire.headers[i] as string
-    if (/^(?:proxy-)?authorization$|^cookie$|api-key$/i.test(name)) sent[name] = wire.headers[i + 1] as string
+    if (/^(?:proxy-)?authorization$|^cookie$|api-key$|security-token$/i.test(name)) sent[name] = wire.headers[i + 1] as string
   }
   return [...credentialsOf(connection, secret), ...credentialsIn(sent)]
 }

@@ -1,4 +1,6 @@
 // Holds the providers, dialects and secrets of the serving configuration, those of plugins included, and prepares those of the next one.
+
+import { versionsIn } from '../client-versions.ts'
 import type { GatewayConfig } from '../config/define.ts'
 import type { Env } from '../config/env.ts'
 import type { SecretSources } from '../config/secret.ts'
@@ -8,8 +10,10 @@ import { withTimeout } from '../timing/with-timeout.ts'
 import type { Dialect } from '../types/canonical.ts'
 import type { DialectDriver } from '../types/dialect.ts'
 import type { Ports } from '../types/gateway.ts'
-import type { OfferHost, OpenStorage } from '../types/offers.ts'
+import type { OfferHost } from '../types/offer-host.ts'
+import type { OpenStorage } from '../types/offers.ts'
 import type { Logger } from '../types/ports.ts'
+import type { Provider } from '../types/provider.ts'
 import { bySchemes, collectOffers, type Offered, offeredParts } from './offers.ts'
 import { resolvedSecrets, secretsNamedIn } from './plugin-secrets.ts'
 
@@ -39,6 +43,8 @@ export function offerRegistry(ports: Ports, lent: Omit<OfferHost, 'profile'>): O
   const dialects = new Map(ports.dialects.map((dialect) => [dialect.id, dialect]))
   const resolved = new Map<string, string>()
   const sources = { env: ports.env ?? {}, readFile: ports.readFile ?? (() => null), resolved }
+  let own: Pick<Ports, 'providers' | 'modelCaps'> = ports
+  let hosted = false
   let providers = offeredProviders(ports, {}, 'cloud')
   let current: readonly Offered[] = []
   let prepared: readonly Offered[] = []
@@ -66,7 +72,9 @@ export function offerRegistry(ports: Ports, lent: Omit<OfferHost, 'profile'>): O
       const parts = offeredParts(offered, ports)
       bySchemes(offered, 'storage', [])
       prepared = offered
-      const next = offeredProviders(ports, config, profile, parts.providers)
+      if (!hosted) own = { ...ports, providers: ports.providers.map((provider) => withHost(provider, { ...lent, profile })) }
+      hosted = true
+      const next = offeredProviders(own, config, profile, parts.providers, versionsIn(env.get('FINGERPRINT_VERSIONS'), lent.log))
       return {
         providers: next,
         dialects: [...ports.dialects, ...parts.dialects],
@@ -93,6 +101,11 @@ export function offerRegistry(ports: Ports, lent: Omit<OfferHost, 'profile'>): O
       }
     },
   }
+}
+
+/** Once for each gateway: a reload keeps the tokens. */
+function withHost(provider: Provider, host: OfferHost): Provider {
+  return provider.hosted === undefined ? provider : { ...provider, ...provider.hosted(host) }
 }
 
 function named(log: Logger, plugin: string): Logger {

@@ -41,7 +41,7 @@ export function credentialsOf({ headers, headerSecrets = [] }: ConnectionHeaders
 
 /** Returns the texts of a secret that is a JSON object: an upstream may echo one of them. */
 function textsIn(secret: string): string[] {
-  if (!secret.startsWith('{')) return []
+  if (!secret.trimStart().startsWith('{')) return []
   try {
     return Object.values(JSON.parse(secret) as object).filter((text) => typeof text === 'string' && text.length >= MIN_PIECE)
   } catch {

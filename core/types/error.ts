@@ -41,6 +41,7 @@ export type SkipReason =
   | 'circuit_open'
   | 'at_capacity'
   | 'policy_blocked'
+  | 'reauth_required'
   | 'not_allowed'
   | 'disabled'
   | 'capability'

@@ -1,20 +1,8 @@
 // Types of the parts that a plugin offers before any plugin is set up: core needs them to read connections and secrets.
-import type { $Fetch } from 'ofetch'
 import type { Awaitable } from './canonical.ts'
 import type { DialectDriver } from './dialect.ts'
-import type { Clock, KeyValueStore, Logger } from './ports.ts'
+import type { KeyValueStore } from './ports.ts'
 import type { Provider } from './provider.ts'
-
-/** Parts of the gateway that exist before the first setup. */
-export interface OfferHost {
-  readonly profile: 'local' | 'cloud'
-  readonly clock: Clock
-  readonly log: Logger
-  /** HTTP to public addresses only, as `gateway.http`. */
-  readonly http: $Fetch
-  /** HTTP to addresses that the operator configured, as `gateway.internalHttp`. */
-  readonly internalHttp: $Fetch
-}
 
 /** Returns the secret of this name. It runs at each boot and reload, once for each name. */
 export type SecretResolver = (name: string) => Awaitable<string>

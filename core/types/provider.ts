@@ -1,6 +1,7 @@
 // Types of the provider port: an upstream service, its credential and its dialects.
 import type { Awaitable, BuiltInDialect, CanonicalRequest, Dialect, Frozen } from './canonical.ts'
 import type { CodecContext, ModelCaps, Quirks } from './dialect.ts'
+import type { OfferHost } from './offer-host.ts'
 import type { ServedOperations } from './operation.ts'
 import type { WireRequest } from './ports.ts'
 import type { Result } from './result.ts'
@@ -25,8 +26,23 @@ export interface Connection {
   /** Header values that came from secret references: errors never show them. */
   readonly headerSecrets?: readonly string[]
   readonly defaultModel: string | null
+  /** True: the credential is an access token of a sign-in. It is sent as `Authorization: Bearer`, whatever the provider does with keys. */
+  readonly bearer?: boolean
   /** Absent or null: the facts of the model's family apply. */
   readonly caps?: ConnectionCaps | null
+}
+
+/** The facts of a call that `authorize` may use. */
+export interface AuthorizedCall {
+  readonly connection: Connection
+  /** The bare upstream model; null for calls that name none, such as a list of models. */
+  readonly target: { readonly model: string } | null
+}
+
+/** A header with the version of the client, where a vendor documents one for third-party clients. */
+export interface ClientVersion {
+  readonly header: string
+  readonly version: string
 }
 
 export interface Provider {
@@ -49,9 +65,16 @@ export interface Provider {
   readonly needsKey: boolean
   caps(model: string): ModelCaps
   /** Returns the dialect to speak for this request; a connection's own wire format overrides it. `request` decodes when called. */
-  dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>): Dialect
-  /** Adds the credential. Besides the transport, only this function sees it. */
-  authorize(wire: WireRequest, dialect: Dialect, secret: string | null): Awaitable<void>
+  dialectFor(request: () => Frozen<CanonicalRequest>, caller: Dialect, caps: Readonly<ModelCaps>, connection: Connection): Dialect
+  /**
+   * Adds the credential, once for each attempt; besides the transport, only this function sees it. It may change method, address, headers
+   * and body, and may return a promise: a request waits for none otherwise. A failure is one of the connection, so the next one is tried.
+   */
+  authorize(wire: WireRequest, dialect: Dialect, secret: string | null, call: AuthorizedCall): Awaitable<void>
+  /** Sent with every call; the value is overridden by GATEWAY_FINGERPRINT_VERSIONS. */
+  readonly clientVersion?: ClientVersion
+  /** Members that need the clock or the network, such as tokens. Called once for each gateway. */
+  hosted?(host: OfferHost): Partial<Pick<Provider, 'authorize' | 'refused'>>
   /** Called after a 401 or 403 of the upstream: a provider that keeps a derived token forgets it. */
   refused?(secret: string | null): void
   /** Answers without a transport: local providers (echo). */

@@ -1,16 +1,20 @@
 // The service `accounts` over the view: a list that is rebuilt when rows change, with the members that other plugins add to records.
+import type { Awaitable } from '../../core/types/canonical.ts'
 import type { View } from '../../core/types/db.ts'
 import type { Connection } from '../../core/types/provider.ts'
 import type { OpenConnection } from './opened.ts'
-import type { Account, AccountExtension, AccountService } from './service.ts'
+import type { Account, AccountExtension, AccountService, CredentialSource } from './service.ts'
 
-export interface Accounts extends AccountService {
+export interface Accounts extends Omit<AccountService, 'signedIn' | 'signedOut'> {
+  /** Returns the credential of a connection with a sign-in; null without a plugin that signs in. */
+  credentialOf(connection: Connection): Awaitable<string | null>
   stateOf(connection: Connection): Record<string, unknown>
   /** Returns the first plugin's test model. */
   testModelOf(connection: Connection): string | null
 }
 
 export function accountsOf(view: View<readonly OpenConnection[]>): Accounts {
+  let source: CredentialSource | null = null
   const extensions = new Set<AccountExtension>()
   let accounts = view.current.map(accountOf)
   view.watch((entries) => {
@@ -19,6 +23,13 @@ export function accountsOf(view: View<readonly OpenConnection[]>): Accounts {
   return {
     list: () => accounts,
     named: (name) => accounts.find((account) => account.name === name),
+    signIns(given) {
+      source = given
+      return () => {
+        if (source === given) source = null
+      }
+    },
+    credentialOf: (connection) => source?.credentialOf(connection) ?? null,
     extend(extension) {
       extensions.add(extension)
       return () => void extensions.delete(extension)

@@ -32,7 +32,10 @@ export function changeOf(provider: string, body: ConnectionBody, before: OpenCon
   const baseUrl = trimmed(kept(body.base_url, was?.baseUrl ?? null))
   const wireFormat = kept(body.wire_format, was?.wireFormat ?? null)
   const enabled = kept(body.enabled, before?.row.enabled ?? true)
-  checkConnection({ provider, baseUrl, wireFormat, hasKey: plain.secret !== null, enabled, proxyUrl: plain.proxyUrl }, rules)
+  const signedIn = before?.row.auth_type === 'oauth'
+  if (signedIn) refuseForSignIn(body, originOf(baseUrl) !== originOf(was?.baseUrl ?? null))
+  const hasKey = plain.secret !== null
+  checkConnection({ provider, baseUrl, wireFormat, hasKey, signedIn, enabled, proxyUrl: plain.proxyUrl }, rules)
   if (typeof body.proxy_url === 'string' && body.proxy_url !== 'direct') refuseMaskedProxy(body.proxy_url)
   if (before !== null && originOf(baseUrl) !== originOf(was?.baseUrl ?? null)) refuseOldCredentials(body, plain)
   return {
@@ -74,6 +77,13 @@ export async function storeChange(
     headers: await sealer.seal(headers, 'headers', rowId, orgId),
   }
   return updateConnection(db, orgId, rowId, sealed, now)
+}
+
+/** Its credential is a sign-in: the vendor gave its tokens for one address. */
+function refuseForSignIn(body: ConnectionBody, moved: boolean): void {
+  if (typeof body.api_key === 'string')
+    throw GatewayError.invalid('api_key', '`api_key`: this connection signs in by OAuth. Add another connection for the key.')
+  if (moved) throw GatewayError.invalid('base_url', '`base_url`: the address of a connection that signs in stays; sign in again.')
 }
 
 /** A stored credential is not sent to a new address: the person who stored it did not approve that address. */

@@ -8,6 +8,8 @@ export interface Checked {
   readonly baseUrl: string | null
   readonly wireFormat: string | null
   readonly hasKey: boolean
+  /** It signs in and has no key. */
+  readonly signedIn?: boolean
   readonly enabled: boolean
   readonly proxyUrl: string | null
 }
@@ -36,7 +38,7 @@ export function checkConnection(given: Checked, rules: CheckRules): void {
       'base_url',
       `\`base_url\`: \`${given.provider}\` has no address of its own; give that of your deployment.`,
     )
-  if (provider.needsKey && !given.hasKey && given.enabled)
+  if (provider.needsKey && !given.hasKey && given.enabled && given.signedIn !== true)
     throw GatewayError.invalid('api_key', `\`api_key\`: \`${given.provider}\` needs a key; give the one of your account there.`)
   if (given.baseUrl !== null) checkBaseUrl(given.baseUrl, rules)
   if (given.proxyUrl !== null && given.proxyUrl !== 'direct')

@@ -53,13 +53,24 @@ function camel(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** Clouds take a credential of several parts, such as the JSON file of a service account. */
+function isKey(text: string): boolean {
+  if (/^[\x21-\x7e]+$/.test(text)) return true
+  if (!text.trimStart().startsWith('{')) return false
+  try {
+    return typeof JSON.parse(text) === 'object'
+  } catch {
+    return false
+  }
+}
+
 const changeable = {
   label: z.string().trim().min(1, 'must not be empty').max(200),
   api_key: z
     .string()
     .min(1, 'must not be empty')
     .max(8192)
-    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+    .refine(isKey, 'must be printable ASCII without spaces, or a JSON object with the parts of the credential')
     .nullable(),
   base_url: z.string().max(2048).nullable(),
   wire_format: z.enum(['chat', 'messages', 'responses', 'generate_content']).nullable(),
@@ -160,7 +171,7 @@ export function recordOf(
 /** Returns the last four characters of a secret that is long enough to stay secret. */
 function hintOf(secret: string | null): string | null {
   if (secret === null) return null
-  return secret.length >= 12 ? `…${secret.slice(-4)}` : '…'
+  return secret.length >= 12 && !secret.trimStart().startsWith('{') ? `…${secret.slice(-4)}` : '…'
 }
 
 function maskedUrl(url: string | null): string | null {

@@ -9,6 +9,7 @@ import { provideModelList } from './model-list.ts'
 import { type OpenConnection, openRow, sealerOf, unreadableRow } from './opened.ts'
 import { portableConnections } from './portable.ts'
 import { connectionResource } from './resource.ts'
+import { signedInConnections } from './signed-in.ts'
 import { activeConnections } from './store.ts'
 
 /** Provides the services `connections` and `accounts`, and resolves concrete model names. */
@@ -44,12 +45,17 @@ export const connections = definePlugin({
       shared: (id) => directory.shared?.(id),
       knows: (provider, orgId) => directory.knows(provider, orgId),
       secretOf: (connection) => directory.secretOf(connection),
+      credentialOf: (connection) =>
+        connection.bearer === true
+          ? (directory.secretOf(connection) ?? accounts.credentialOf(connection))
+          : directory.secretOf(connection),
     })
 
     const accounts = accountsOf(view)
     const rules = { configuration, profile: gateway.profile, outbound: gateway.use('outbound') }
     gateway.portable(portableConnections({ view, rules, sealer, now: () => gateway.clock.now() }))
-    gateway.provide('accounts', { list: accounts.list, named: accounts.named, extend: accounts.extend })
+    const { list, named, extend, signIns } = accounts
+    gateway.provide('accounts', { list, named, extend, signIns, ...signedInConnections(gateway, view, rules) })
 
     gateway.hook(
       'resolve',

@@ -69,5 +69,6 @@ function plainOf(row: ConnectionRow): Omit<Connection, 'proxyUrl' | 'headers'> {
     maxInflight: row.max_inflight,
     defaultModel: row.default_model,
     caps: row.caps,
+    ...(row.auth_type === 'oauth' ? { bearer: true } : {}),
   }
 }

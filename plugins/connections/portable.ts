@@ -27,7 +27,9 @@ export function portableConnections({ view, rules, sealer, now }: PortableConnec
     secrets: ['api_key', 'proxy_url', 'headers'],
     view: view as View<unknown>,
     async rows(orgId) {
-      return mine(orgId).map((entry) => ({
+      // A sign-in cannot be moved: sign in again in the other gateway.
+      const exported = mine(orgId).filter(({ row }) => row.auth_type !== 'oauth')
+      return exported.map((entry) => ({
         name: nameOf(entry),
         managedBy: entry.row.managed_by,
         data: dataOf(entry),

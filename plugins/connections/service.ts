@@ -1,4 +1,6 @@
 // Types of the services `accounts` and `vendorModels`, which other plugins read and extend.
+import type { Awaitable } from '../../core/types/canonical.ts'
+import type { Db } from '../../core/types/db.ts'
 import type { Connection } from '../../core/types/provider.ts'
 
 export interface Account {
@@ -23,7 +25,31 @@ export interface AccountExtension {
   testModel?(connection: Connection): string | null
 }
 
+/** A connection that a sign-in makes. */
+export interface SignedInAccount {
+  readonly orgId: number | null
+  readonly provider: string
+  readonly label: string
+  readonly baseUrl: string | null
+  readonly wireFormat: Connection['wireFormat']
+}
+
+/** The plugin that signs in to accounts: their credentials are not stored with the connections. */
+export interface CredentialSource {
+  /** Returns the access token, or a promise while it is renewed. Rejects with a GatewayError of the upstream. */
+  credentialOf(connection: Connection): Awaitable<string | null>
+}
+
 export interface AccountService {
+  /** Takes over the credentials of all accounts with a sign-in. Returns a function that ends it, for the plugin's teardown. */
+  signIns(source: CredentialSource): () => void
+  /**
+   * Makes a connection with a sign-in, and runs `store` with its id in the same transaction. Returns the id.
+   * @throws GatewayError 400 when the provider needs an address that is not given
+   */
+  signedIn(account: SignedInAccount, store: (db: Db, id: number) => Promise<void>): Promise<number>
+  /** Removes a connection with a sign-in, and runs `store` in the same transaction. */
+  signedOut(orgId: number | null, id: number, store: (db: Db) => Promise<void>): Promise<void>
   /** Every connection, also disabled ones, by priority. The list stays the same object until one changes. */
   list(): readonly Account[]
   /** Returns the connection with this name in the configuration file; undefined when there is none. It may be disabled. */

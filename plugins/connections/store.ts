@@ -118,6 +118,11 @@ function capsText({ caps }: ConnectionFields): string | null {
   return caps === null ? null : JSON.stringify(caps)
 }
 
+/** Its credential is kept by the plugin that signed in. */
+export async function markSignedIn(db: Db, id: number): Promise<void> {
+  await db.run(sql`UPDATE connections SET auth_type = 'oauth' WHERE id = ${id}`)
+}
+
 export async function archiveConnection(db: Db, orgId: number | null, id: number, now: number): Promise<boolean> {
   const { changes } = await db.run(
     sql`UPDATE connections SET archived_at = ${now}, updated_at = ${now}, secret = NULL, proxy_url = NULL, headers = NULL

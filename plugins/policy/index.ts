@@ -18,6 +18,7 @@ export const policy = definePlugin({
   async setup(gateway) {
     const { clock, log, profile } = gateway
     const { providerId } = gateway.use('configuration')
+    const oauthAccounts = gateway.optional('oauthAccounts')
     const signedIn = signedInOf(gateway.use('accounts'))
     const view = await gateway.view('policies', allPolicies)
     let rows = new Map(view.current.map((row) => [row.provider_id, row]))
@@ -76,7 +77,8 @@ export const policy = definePlugin({
     gateway.portable(portablePolicy(view))
     policyRoutes(gateway, view, {
       all() {
-        const ids = new Set([...SUBSCRIPTION_PROVIDERS, ...signedIn().values()].map(providerId))
+        const clients = oauthAccounts()?.providers ?? []
+        const ids = new Set([...SUBSCRIPTION_PROVIDERS, ...clients, ...signedIn().values()].map(providerId))
         return [...ids].sort().map(of)
       },
       find(provider) {

@@ -19,7 +19,8 @@ const POOLED = 'Pooling subscriptions of people breaches the terms of most vendo
 
 export function policyOf(providerId: string, row: PolicyRow | undefined, profile: 'local' | 'cloud'): Policy {
   const mode = row?.mode ?? 'auto'
-  const kept = (SUBSCRIPTION_PROVIDERS as readonly string[]).includes(providerId) && profile === 'cloud'
+  // A sign-in is a person's account, whichever vendor it is at: on the cloud profile an operator allows it first.
+  const kept = profile === 'cloud'
   const observed = row?.verdict ?? null
   // One successful request does not change the terms.
   const builtin = observed === null || (kept && observed === 'ok')

@@ -25,7 +25,10 @@ const registryEntry = z.strictObject({
   key_variable: z.string().nullable().describe('The usual environment variable, for `secret.env(…)`.'),
   supports_usage_api: z.boolean().describe('Its usage API is asked for quotas, see `GET /api/quota`.'),
   oauth_flow: z.enum(['pkce', 'device', 'both']).nullable().describe('Null: its accounts cannot be signed in to here.'),
-  client_version: z.string().nullable().describe('The version of a vendor’s client that requests name; null: they name none.'),
+  client_version: z
+    .string()
+    .nullable()
+    .describe('The version that requests name in a header of the vendor; null: they name none.'),
   capabilities: capabilities.describe('Known capabilities beyond the wire format; absent means unknown.'),
   connections: z.int().describe('Of the caller’s organization, disabled ones too.'),
 })
@@ -37,6 +40,7 @@ export const registry = definePlugin({
     const accounts = gateway.use('accounts')
     const { providers } = gateway.use('configuration')
     const quota = gateway.optional('quota')
+    const signIns = gateway.optional('oauthAccounts')
     gateway.api({
       method: 'GET',
       path: '/api/registry',
@@ -50,6 +54,7 @@ export const registry = definePlugin({
           data: providers.map((provider) => ({
             ...entryOf(provider),
             supports_usage_api: quota()?.hasDriver(provider.id) ?? false,
+            oauth_flow: signIns()?.flowOf(provider.id) ?? null,
             connections: count(provider.id),
           })),
         }
@@ -58,9 +63,9 @@ export const registry = definePlugin({
   },
 })
 
-function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'supports_usage_api' | 'connections'> {
+function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'supports_usage_api' | 'connections' | 'oauth_flow'> {
   const { id, aliases, name = id, docsUrl = null, baseUrl, dialects, needsKey, quirks, operations = {} } = provider
-  const formats = Object.keys(dialects) as (typeof DIALECTS)[number][]
+  const formats = DIALECTS.filter((dialect) => dialects[dialect] !== undefined).sort(byPreference(dialects))
   const known = {
     pdf_input: quirks.pdf === true,
     prompt_cache_marks: quirks.acceptsCacheControl === true,
@@ -75,18 +80,22 @@ function entryOf(provider: Provider): Omit<z.input<typeof registryEntry>, 'suppo
     base_url: baseUrl,
     wire_formats: formats,
     endpoints: [
-      ...(formats.length > 0 ? ['chat'] : []),
+      ...(Object.keys(dialects).length > 0 ? ['chat'] : []),
       ...(formats.includes('messages') ? ['count_tokens'] : []),
       ...Object.keys(operations),
     ],
     auth: needsKey ? ['api_key'] : ['api_key', 'none'],
     needs_key: needsKey,
     key_variable: needsKey ? `${id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY` : null,
-    // The gateway supports no provider sign-in.
-    oauth_flow: null,
-    client_version: null,
+    client_version: provider.clientVersion?.version ?? null,
     capabilities: Object.fromEntries(Object.entries(known).filter(([, value]) => value)) as z.input<typeof capabilities>,
   }
+}
+
+/** The first dialect of a provider is preferred. */
+function byPreference(dialects: Provider['dialects']): (a: string, b: string) => number {
+  const order = Object.keys(dialects)
+  return (a, b) => order.indexOf(a) - order.indexOf(b)
 }
 
 export default registry

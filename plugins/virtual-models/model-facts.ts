@@ -55,6 +55,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
   const catalogue = gateway.optional('modelCatalogue')
   const accountState = gateway.optional('accountState')
   const policy = gateway.optional('accountPolicy')
+  const oauthAccounts = gateway.optional('oauthAccounts')
   const quota = gateway.optional('quota')
   const accounts = gateway.use('accounts')
   const facts = (provider: string, model: string): Facts => modelFacts()?.facts(provider, model) ?? NOTHING
@@ -92,6 +93,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
   ): Omit<Blocked, 'connection'> | null {
     if (assumed === 'down') return { reason: 'assumed_down', until: null }
     if (policy()?.blocks(connection)) return { reason: 'policy_blocked', until: null }
+    if (oauthAccounts()?.needsSignIn(connection)) return { reason: 'reauth_required', until: null }
     if (assumed === 'up') return null
     const state = accountState()?.blocked(connection, model) ?? null
     if (state !== null) return state

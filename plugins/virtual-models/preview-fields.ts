@@ -72,6 +72,7 @@ const reason = z.enum([
   'circuit_open',
   'at_capacity',
   'policy_blocked',
+  'reauth_required',
   'not_allowed',
   'disabled',
   'capability',

@@ -18,6 +18,7 @@ import type {
 } from '../../types/operation.ts'
 import type { OutboundGuard, WireRequest } from '../../types/ports.ts'
 import type { Provider } from '../../types/provider.ts'
+import { authorize, credentialOf } from '../authorize.ts'
 import type { CallState } from '../call-state.ts'
 import type { RequestState } from '../context.ts'
 import { driver, type Runtime } from '../runtime.ts'
@@ -131,7 +132,7 @@ export class UpstreamCalls implements OperationUpstream {
     for (const name in connection.headers) headers.set(name, connection.headers[name] as string)
     const list = ['accept', request.accept ?? 'application/json', 'accept-encoding', 'identity']
     if (contentType !== null) list.push('content-type', contentType)
-    const secret = (generation.service('connections') as ConnectionService).secretOf(connection)
+    this.#sent = credentialsOf(connection, null)
     const wire: WireRequest = {
       method: request.method ?? 'POST',
       url,
@@ -141,12 +142,18 @@ export class UpstreamCalls implements OperationUpstream {
       connectTimeoutMs: this.#runtime.options.connectTimeoutMs,
       stream,
     }
-    this.#sent = credentialsOf(connection, secret)
     if (!ours) {
       ;(generation.service('outbound') as OutboundGuard).check(url, 'polling_url')
       return wire
     }
-    const authorizing = this.#provider.authorize(wire, this.codec.upstream, secret)
+    const secret = credentialOf(generation.service('connections') as ConnectionService, connection, this.#runtime.clock)
+    return secret instanceof Promise ? secret.then((found) => this.#signed(wire, found)) : this.#signed(wire, secret)
+  }
+
+  #signed(wire: WireRequest, secret: string | null): Awaitable<WireRequest> {
+    const { candidate } = this.#call
+    this.#sent = credentialsOf(candidate.connection, secret)
+    const authorizing = authorize(this.#provider, wire, this.codec.upstream, secret, candidate, this.#runtime.clock)
     return authorizing instanceof Promise ? authorizing.then(() => wire) : wire
   }
 

@@ -134,7 +134,8 @@ export function upstreamDialects(
       ? shared.flatMap(({ connectionId }) => service?.shared?.(connectionId ?? '') ?? [])
       : (service?.list(provider, model, ctx) ?? [])
     return list.map(
-      (connection) => connection.wireFormat ?? found.dialectFor(() => request, request.source, capsOf(found, connection, model)),
+      (connection) =>
+        connection.wireFormat ?? found.dialectFor(() => request, request.source, capsOf(found, connection, model), connection),
     )
   }
 }

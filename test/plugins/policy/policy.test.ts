@@ -107,8 +107,8 @@ describe('the verdict', () => {
     })
     expect(await (await send()).text()).toContain('by the key')
     expect(await (await send()).text()).toContain('by the key')
-    expect(t.upstream.requests.map(({ headers }) => headers['x-api-key'])).toEqual([
-      'oauth-access-token',
+    expect(t.upstream.requests.map(({ headers }) => headers['x-api-key'] ?? headers.authorization)).toEqual([
+      'Bearer oauth-access-token',
       'sk-ant-key',
       'sk-ant-key',
     ])
