@@ -4,7 +4,7 @@ import { createStorage } from 'unstorage'
 import { attentionBoard } from './attention.ts'
 import { directCalls } from './calls/direct-calls.ts'
 import { ownCalls } from './calls/own-calls.ts'
-import { storedAnswers } from './calls/stored-answers.ts'
+import { responseItems } from './calls/response-items.ts'
 import { tracedCalls } from './calls/traced-call.ts'
 import { translator } from './calls/translate.ts'
 import { memoryCounters } from './counters/memory.ts'
@@ -98,7 +98,7 @@ export function lastingServices(
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
-    storedAnswers: storedAnswers(runtime),
+    responseItems: responseItems(runtime),
     ownCalls: { post: (call) => detached(own.post)(call) } satisfies typeof own,
     translator: translator(runtime),
     tracedCalls: { run: (...call) => detached(traced.run)(...call) } satisfies typeof traced,

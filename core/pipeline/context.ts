@@ -11,6 +11,7 @@ import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Ticking } from '../timing/ticker.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
+  AnswerRewriter,
   Attempt,
   CachedCall,
   Candidate,
@@ -86,6 +87,7 @@ export class RequestState implements RequestContext {
   readonly responseHeaders: HeaderBag = answerHeaderBag()
   cached: Outcome['cached'] = false
   cachedCall: CachedCall | null = null
+  rewriter: AnswerRewriter | null = null
   edited = false
   body: WireBody | null = null
   /** The codec context of the attempt that answered; encoders on the way back read its notes. */
@@ -169,6 +171,10 @@ export class RequestState implements RequestContext {
 
   get rawBody(): Uint8Array | null {
     return this.body?.bytes ?? null
+  }
+
+  member(name: string): Json | undefined {
+    return this.body?.get(name)
   }
 
   get signal(): AbortSignal {

@@ -2,31 +2,24 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeUtf8 } from '../../core/text/bytes.ts'
+import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
-import type { StoredAnswer } from '../../core/types/stored-answer.ts'
-import { shownParts } from './answer.ts'
-import type { Ids } from './ids.ts'
 import { inputPage } from './input-items.ts'
-import type { Scope, StoredResponse, TurnStore } from './store.ts'
+import type { Parts } from './parts.ts'
+import { noResponse } from './refusals.ts'
+import { replayed } from './replay.ts'
+import type { StoredResponse } from './store.ts'
 
 type Caller = Pick<RequestContext, 'principal' | 'ingress'>
-
-export interface RouteSources {
-  readonly ids: Ids
-  readonly store: TurnStore
-  readers(caller: Caller): Scope
-}
 
 const ITEMS = '/input_items'
 /** Other words after /v1/responses/ are routes, or mistakes. */
 const ONE = /^resp_[\w-]{1,128}$/
 const COMMON = { operation: 'responses', models: 'none', scope: 'rate' } as const
 
-export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, store, readers }: RouteSources): void {
-  const answers = gateway.use('storedAnswers')
-
+export function addRoutes(gateway: Pick<PluginGateway, 'data'>, { ids, items, store, readers }: Parts): void {
   gateway.data({
     ...COMMON,
     method: 'GET',
@@ -47,8 +40,8 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
       const stream = flagIn(query)
       const after = sequenceIn(query, stream)
       const answer = answerOf(await read(ctx, id))
-      if (!stream) return sent('application/json; charset=utf-8', answers.whole(answer))
-      const frames = answers.frames(answer)
+      if (!stream) return sent('application/json; charset=utf-8', JSON.stringify(answer))
+      const frames = replayed(answer)
       // The last event has the whole response: a reader gets it also when its number counts the events of the first stream.
       return sent('text/event-stream; charset=utf-8', frames.slice(Math.min(after + 1, frames.length - 1)).join(''))
     },
@@ -71,7 +64,7 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
     async handler(ctx) {
       const id = ctx.ingress?.path.split('/').at(-2) ?? ''
       const { token, turn } = await read(ctx, id)
-      const page = inputPage(answers.items(turn.messages), ids, token, ctx.ingress?.query ?? '')
+      const page = inputPage(items.write(turn.messages), ids, token, ctx.ingress?.query ?? '')
       return sent('application/json; charset=utf-8', JSON.stringify(page))
     },
   })
@@ -99,18 +92,10 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
     if (place === null || found === null) throw noResponse(id)
     return { ...found, token: place.token }
   }
+}
 
-  function answerOf({ token, turn, head, parent }: StoredResponse & { token: string }): StoredAnswer {
-    const { request, response, family, completedAt } = head
-    const choices = response.choices.map((choice) => ({ ...choice, parts: shownParts(ids, token, turn.output) }))
-    return {
-      request,
-      response: { ...response, id: ids.response(token), choices },
-      previous: parent === null ? null : ids.response(parent),
-      family,
-      completedAt,
-    }
-  }
+function answerOf({ turn, head }: StoredResponse): JsonObject {
+  return { ...head, output: [...turn.output] }
 }
 
 function lastOf({ ingress }: Caller): string {
@@ -135,12 +120,4 @@ function sequenceIn(query: URLSearchParams, stream: boolean): number {
 
 function sent(type: string, text: string): Result {
   return { kind: 'raw', status: 200, headers: ['content-type', type], body: encodeUtf8(text) }
-}
-
-function noResponse(id: string): GatewayError {
-  return new GatewayError(`Response with id '${id}' not found.`, {
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'response_not_found',
-  })
 }

@@ -1,0 +1,135 @@
+// Gives answers ids of ours, and writes the turn with the settlement of its request.
+import { randomId } from '../../core/ids/ids.ts'
+import type { JsonObject } from '../../core/types/canonical.ts'
+import type { RequestContext } from '../../core/types/context.ts'
+import type { PluginGateway } from '../../core/types/plugin.ts'
+import { ownMessages, withItems } from './history.ts'
+import { MAX_PLACE } from './ids.ts'
+import type { Parts } from './parts.ts'
+import { isResponses, type Resolved } from './resolving.ts'
+import { IdRewriter } from './rewriter.ts'
+import type { SealedTurn } from './store.ts'
+import type { Native, Turn } from './turn.ts'
+
+interface Storing {
+  /** The connection whose upstream speaks this dialect; null: another dialect, or no upstream. */
+  native: string | null
+  row: SealedTurn | null
+}
+
+export interface StoringOptions {
+  readonly maxBytes: number
+  readonly ttlMs: number
+  resolved(ctx: RequestContext): Resolved | undefined
+}
+
+export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, ttlMs, resolved }: StoringOptions): void {
+  const { ids, items, store } = parts
+  const { clock, log } = gateway
+  const storing = gateway.slot<Storing>()
+
+  gateway.hook(
+    'request',
+    (ctx) => {
+      const previous = resolved(ctx)?.previous ?? null
+      const stores = isStored(ctx)
+      // The answer may also name what it continues by an id of the upstream.
+      if (!stores && previous === null) return
+      const isLarge = stores && ctx.bodyBytes > maxBytes
+      if (isLarge) ctx.warn('response_not_stored')
+      const token = ids.token()
+      const state: Storing = { native: null, row: null }
+      storing.set(ctx, state)
+      let plain: { turn: string; head: string } | null = null
+      ctx.rewriter = new IdRewriter({
+        idFor: (id, index) => (stores && !isLarge && ctx.cached === false ? ownId(token, id, index) : freshId(id)),
+        members: previous === null ? {} : { previous_response_id: previous.id },
+        finished(response, upstream) {
+          if (!stores || isLarge || ctx.cached !== false) return false
+          const texts = textsOf(ctx, response, state.native, upstream)
+          const bytes = texts.turn.length + texts.head.length
+          if (bytes <= maxBytes) plain = texts
+          else {
+            ctx.warn('response_not_stored')
+            log.warn('responses_state.too_large', { request: ctx.id, bytes })
+          }
+          return plain !== null
+        },
+        async end() {
+          if (plain === null) return
+          const sealed = await store.seal(ctx.principal.orgId, token, plain.turn, plain.head)
+          state.row = { token, parent: previous?.token ?? null, conversation: null, ...sealed }
+        },
+      })
+    },
+    { order: 'post', operation: 'chat', when: (ctx) => isResponses(ctx) && (isStored(ctx) || resolved(ctx) !== undefined) },
+  )
+
+  gateway.hook(
+    'encoded',
+    (ctx, call) => {
+      const state = storing.get(ctx)
+      const isNative = call.codec.upstream === 'responses'
+      if (state === undefined) return
+      state.native = isNative ? call.candidate.connection.id : null
+      // The upstream does not keep what the gateway cannot name.
+      if (isNative && isStored(ctx) && ctx.bodyBytes > maxBytes) call.body.set('store', false)
+    },
+    { order: 'post', operation: 'chat', when: (ctx) => storing.get(ctx) !== undefined },
+  )
+
+  gateway.hook(
+    'settle',
+    (ctx, { status, aborted, error, cached }, unit) => {
+      const row = storing.get(ctx)?.row ?? null
+      if (row === null || status !== 200 || aborted || error !== undefined || cached !== false) return
+      const { orgId, keyId } = ctx.principal
+      const now = clock.now()
+      unit.add(store.insert({ orgId, keyId }, row, now, now + ttlMs))
+    },
+    { onError: 'open' },
+  )
+
+  function textsOf(
+    ctx: RequestContext<'chat'>,
+    response: JsonObject,
+    connection: string | null,
+    upstream: ReadonlyMap<string, string>,
+  ): { turn: string; head: string } {
+    const state = resolved(ctx)
+    // Read here, because policies may have changed texts since the request came in.
+    const own = ownMessages(ctx.request).slice(state?.after ?? 0)
+    const messages = withItems(own, state?.items ?? new Map(), ids, items)
+    const native = connection === null || response.store === false ? null : nativeOf(connection, response, upstream)
+    const turn: Turn = { messages, output: (response.output ?? []) as JsonObject[], ...(native === null ? {} : { native }) }
+    return { turn: JSON.stringify(turn), head: JSON.stringify({ ...response, output: [], store: true }) }
+  }
+
+  function ownId(token: string, id: string, index: number | null): string {
+    if (index === null) return ids.response(token)
+    return index > MAX_PLACE ? id : ids.item(prefixOf(id), token, index)
+  }
+}
+
+/** `store` is true by default. */
+function isStored(ctx: RequestContext): boolean {
+  return ctx.member('store') !== false
+}
+
+function nativeOf(connection: string, response: JsonObject, upstream: ReadonlyMap<string, string>): Native | null {
+  const items: Record<string, string> = {}
+  let own: string | null = null
+  for (const [theirs, ours] of upstream) {
+    if (ours === response.id) own = theirs
+    else items[ours] = theirs
+  }
+  return own === null ? null : { connection, response: own, items }
+}
+
+function freshId(id: string): string {
+  return randomId(prefixOf(id))
+}
+
+function prefixOf(id: string): string {
+  return `${/^[a-z]{1,8}(?=_)/.exec(id)?.[0] ?? 'item'}_`
+}
