@@ -29,7 +29,9 @@ export interface Resolved {
   chain: Turn[] | null
 }
 
-type ChatContext = RequestContext<'chat'>
+type ChatContext = RequestContext<'chat' | 'count_tokens'>
+
+const CONVERSATIONS = ['chat', 'count_tokens'] as const
 
 /** A settlement may still be under way, here or on another replica. */
 const WAITS_MS = [50, 150, 300]
@@ -47,6 +49,8 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       const references = request.messages.flatMap(({ parts }) => parts.flatMap((part) => referenceIn(part, ids) ?? []))
       const id = request.state?.previousResponseId
       const previous = id !== undefined && ids.isOurs(id) ? { token: tokenOf(id), id } : null
+      // A count never reaches an upstream that could know another id.
+      if (previous === null && id !== undefined && ctx.operation === 'count_tokens') throw unknownResponse(id)
       if (previous === null && references.length === 0) return
       const tokens = new Set(references.map(itemToken))
       if (previous !== null) tokens.add(previous.token)
@@ -76,7 +80,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         if (edited.state !== undefined && previous !== null) delete edited.state.previousResponseId
       }
     },
-    { order: 'pre', operation: 'chat', when: (ctx) => isResponses(ctx) && mentions(ctx) },
+    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
   )
 
   gateway.hook(
@@ -89,7 +93,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         state.owner = null
         return next()
       }),
-    { order: 'post', operation: 'chat', when: (ctx) => (resolved.get(ctx)?.owner ?? null) !== null },
+    { order: 'post', operation: CONVERSATIONS, when: (ctx) => (resolved.get(ctx)?.owner ?? null) !== null },
   )
 
   gateway.hook(
@@ -108,7 +112,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       placeMessages(edited, messages)
       if (edited.state !== undefined && state.previous !== null) delete edited.state.previousResponseId
     },
-    { order: 'pre', operation: 'chat', when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
+    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
   )
 
   gateway.hook(
@@ -120,7 +124,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       if (isOwner && state.owner?.response) call.body.set('previous_response_id', state.owner.response)
       await withUpstreamIds(ctx, call, state)
     },
-    { order: 'post', operation: 'chat', when: (ctx) => isResponses(ctx) && mentions(ctx) },
+    { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && mentions(ctx) },
   )
 
   /** Items that the caller sends whole, with ids of ours, get those of the account that made them. No other account knows an id. */
