@@ -1,6 +1,7 @@
 // Converts between messages and items with the codec of the responses dialect. No upstream is called.
 import { headerBag } from '../http/headers.ts'
 import { writtenBody } from '../json/wire-body.ts'
+import { noUsage } from '../models/token-estimate.ts'
 import { driver, type Runtime } from '../pipeline/runtime.ts'
 import { concatBytes, decodeUtf8 } from '../text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message } from '../types/canonical.ts'
@@ -23,6 +24,12 @@ export function responseItems(runtime: Runtime): ResponseItems {
       const body = writtenBody(JSON.stringify({ input: items, previous_response_id: 'any' }))
       const { system, messages } = codec().decodeRequest(body, headerBag([]), { operation: 'chat' })
       return [...system.map(({ role, parts }): Message => ({ role, parts })), ...messages]
+    },
+    pending(request, id, model, now) {
+      const created = Math.floor(now / 1000)
+      const ext = { responses: { status: 'queued' } }
+      const text = codec().encodeResponse({ id, created, model, choices: [], usage: noUsage(), ext }, context(request))
+      return { ...(JSON.parse(text) as JsonObject), completed_at: null, error: null, incomplete_details: null, usage: null }
     },
   }
 }

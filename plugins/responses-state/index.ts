@@ -1,12 +1,16 @@
 // Stores the turns of responses callers: `previous_response_id` and `item_reference` work on every upstream, also when another one answers
 // than before.
 import { z } from 'zod'
+import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { addBackground } from './background.ts'
 import { idsOf } from './ids.ts'
 import { migrations } from './migrations.ts'
 import type { Parts } from './parts.ts'
 import { addResolving } from './resolving.ts'
 import { addRoutes } from './routes.ts'
+import { runStore } from './run-store.ts'
+import { backgroundRuns } from './runs.ts'
 import { turnStore } from './store.ts'
 import { addStoring } from './storing.ts'
 
@@ -17,7 +21,7 @@ const MAX_CHAIN_BYTES = 20 * 1024 * 1024
 
 export const responsesState = definePlugin({
   name: 'responses-state',
-  requires: ['responseItems'],
+  requires: ['responseItems', 'ownCalls'],
   config: z.strictObject({
     /** `auto`: on the local profile. */
     enabled: z.enum(['auto', 'true', 'false']).default('auto'),
@@ -47,17 +51,33 @@ export const responsesState = definePlugin({
     const { clock, vault } = gateway
     const store = turnStore(gateway, { maxTurns, maxChainBytes: MAX_CHAIN_BYTES })
     // Also while it is off: what was stored expires.
-    gateway.every('prune', PRUNE_MS, () => store.prune(clock.now()))
+    const runs = runStore(gateway)
+    gateway.every('prune', PRUNE_MS, async () => {
+      await store.prune(clock.now())
+      await runs.prune(clock.now())
+    })
     if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
     const parts: Parts = {
       ids: idsOf(vault),
       items: gateway.use('responseItems'),
       store,
+      runs,
+      ttlMs: ttlDays * DAY_MS,
+      async answerOf(scope, token) {
+        const run = await runs.find(scope, token)
+        if (run !== undefined && run.status !== 'completed') return run.head
+        const found = await store.response(scope, token)
+        return found === null ? null : { ...found.head, output: [...found.turn.output] }
+      },
       readers: ({ principal: { orgId, keyId } }) => ({ orgId, keyId: share === 'org' ? 'all' : keyId }),
     }
     const { of: resolved } = addResolving(gateway, parts)
-    addStoring(gateway, parts, { maxBytes, ttlMs: ttlDays * DAY_MS, resolved })
-    addRoutes(gateway, parts)
+    const calls = gateway.use('ownCalls')
+    const running = backgroundRuns({ store: runs, calls, clock, log: gateway.log, owner: randomId('runner_') })
+    addStoring(gateway, parts, { maxBytes, resolved, runOf: running.runOf })
+    addBackground(gateway, parts, running)
+    addRoutes(gateway, parts, running)
+    return () => running.close()
   },
 })
 

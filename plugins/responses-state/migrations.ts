@@ -39,6 +39,11 @@ export const migrations: Migration[] = [
         head_sealed TEXT NOT NULL
       );
       CREATE INDEX responses_state_runs_status ON responses_state_runs (status, created_at);
+    `,
+  },
+  {
+    id: '004-responses-state-conversations',
+    up: `
       CREATE TABLE responses_state_conversations (
         token TEXT NOT NULL PRIMARY KEY,
         org_id {{int}} NOT NULL,

@@ -1,13 +1,14 @@
 // Writes a stored response as the events of a stream. A text is one delta.
 import type { Json, JsonObject } from '../../core/types/canonical.ts'
 
+export function frameOf(type: string, sequence: number, members: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...members })}\n\n`
+}
+
 /** Returns the frames in their order. `response`: whole, as the caller got it. */
 export function replayed(response: JsonObject): string[] {
   const frames: string[] = []
-  const put = (type: string, members: JsonObject): void => {
-    const data = JSON.stringify({ type, sequence_number: frames.length, ...members })
-    frames.push(`event: ${type}\ndata: ${data}\n\n`)
-  }
+  const put = (type: string, members: JsonObject): void => void frames.push(frameOf(type, frames.length, members))
   const running = {
     ...response,
     status: 'in_progress',
@@ -19,10 +20,22 @@ export function replayed(response: JsonObject): string[] {
   }
   put('response.created', { response: running })
   put('response.in_progress', { response: running })
+  putRest(put, response)
+  return frames
+}
+
+/** Returns the frames after those that say that the response has begun. `first`: the number of the first one. */
+export function replayedRest(response: JsonObject, first: number): string[] {
+  const frames: string[] = []
+  putRest((type, members) => void frames.push(frameOf(type, first + frames.length, members)), response)
+  return frames
+}
+
+function putRest(put: Put, response: JsonObject): void {
   const output = Array.isArray(response.output) ? (response.output as JsonObject[]) : []
   for (const [index, item] of output.entries()) putItem(put, item, index)
-  put(`response.${response.status}`, { response })
-  return frames
+  // The dialect has no event for a cancelled response.
+  put(response.status === 'cancelled' ? 'response.incomplete' : `response.${response.status}`, { response })
 }
 
 type Put = (type: string, members: JsonObject) => void

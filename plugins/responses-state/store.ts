@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { JsonObject, Message } from '../../core/types/canonical.ts'
-import type { Statement } from '../../core/types/db.ts'
+import type { Sql, Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Head, Native, Turn } from './turn.ts'
 
@@ -78,9 +78,6 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
     column,
     orgId,
   })
-  const mine = ({ orgId, keyId }: Scope, now: number) =>
-    sql`org_id = ${orgId ?? 0} AND (${keyId === 'all' ? 1 : 0} = 1 OR key_id = ${keyOf(keyId)}) AND expires_at > ${now}`
-
   const opened = async <T>(orgId: number | null, token: string, column: 'turn' | 'head', sealed: string, as: z.ZodType<T>) => {
     try {
       return as.parse(JSON.parse(await vault.open(sealed, placeOf(orgId, token, column))))
@@ -163,6 +160,11 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
       }
     },
   }
+}
+
+/** The rows of these callers that have not expired. */
+export function mine({ orgId, keyId }: Scope, now: number): Sql {
+  return sql`org_id = ${orgId ?? 0} AND (${keyId === 'all' ? 1 : 0} = 1 OR key_id = ${keyOf(keyId)}) AND expires_at > ${now}`
 }
 
 /** The column has 0 for calls without a key. */

@@ -8,6 +8,7 @@ import { MAX_PLACE } from './ids.ts'
 import type { Parts } from './parts.ts'
 import { isResponses, type Resolved } from './resolving.ts'
 import { IdRewriter } from './rewriter.ts'
+import type { Run } from './runs.ts'
 import type { SealedTurn } from './store.ts'
 import type { Native, Turn } from './turn.ts'
 
@@ -19,12 +20,13 @@ interface Storing {
 
 export interface StoringOptions {
   readonly maxBytes: number
-  readonly ttlMs: number
   resolved(ctx: RequestContext): Resolved | undefined
+  /** Returns the background run that the request is. */
+  runOf(ctx: RequestContext): Run | undefined
 }
 
-export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, ttlMs, resolved }: StoringOptions): void {
-  const { ids, items, store } = parts
+export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, resolved, runOf }: StoringOptions): void {
+  const { ids, items, store, ttlMs } = parts
   const { clock, log } = gateway
   const storing = gateway.slot<Storing>()
 
@@ -37,15 +39,20 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, ttl
       if (!stores && previous === null) return
       const isLarge = stores && ctx.bodyBytes > maxBytes
       if (isLarge) ctx.warn('response_not_stored')
-      const token = ids.token()
+      const run = runOf(ctx)
+      const token = run?.token ?? ids.token()
+      const isFresh = () => run !== undefined || ctx.cached === false
       const state: Storing = { native: null, row: null }
       storing.set(ctx, state)
       let plain: { turn: string; head: string } | null = null
       ctx.rewriter = new IdRewriter({
-        idFor: (id, index) => (stores && !isLarge && ctx.cached === false ? ownId(token, id, index) : freshId(id)),
-        members: previous === null ? {} : { previous_response_id: previous.id },
+        idFor: (id, index) => (stores && !isLarge && isFresh() ? ownId(token, id, index) : freshId(id)),
+        members: {
+          ...(previous === null ? {} : { previous_response_id: previous.id }),
+          ...(run === undefined ? {} : { background: true, created_at: Math.floor(run.createdAt / 1000) }),
+        },
         finished(response, upstream) {
-          if (!stores || isLarge || ctx.cached !== false) return false
+          if (!stores || isLarge || !isFresh()) return false
           const texts = textsOf(ctx, response, state.native, upstream)
           const bytes = texts.turn.length + texts.head.length
           if (bytes <= maxBytes) plain = texts
@@ -82,10 +89,13 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, ttl
     'settle',
     (ctx, { status, aborted, error, cached }, unit) => {
       const row = storing.get(ctx)?.row ?? null
-      if (row === null || status !== 200 || aborted || error !== undefined || cached !== false) return
+      const run = runOf(ctx)
+      if (row === null || status !== 200 || aborted || error !== undefined) return
+      if (cached !== false && run === undefined) return
       const { orgId, keyId } = ctx.principal
       const now = clock.now()
-      unit.add(store.insert({ orgId, keyId }, row, now, now + ttlMs))
+      unit.add(store.insert({ orgId, keyId }, row, run?.createdAt ?? now, (run?.createdAt ?? now) + ttlMs))
+      if (run !== undefined) unit.add(run.stored())
     },
     { onError: 'open' },
   )
