@@ -31,28 +31,10 @@ import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HostContext } from '../types/host.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
+import type { ContextInit } from './context-init.ts'
 import { editable } from './editable.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
-
-export interface ContextInit {
-  ingress: Ingress | null
-  generation: Generation
-  slotCount: number
-  operation: Operation
-  /** Default `none`: an internal call has no key. */
-  scope?: KeyScope
-  /** Default `text`: an internal call may name a virtual model. */
-  models?: ModelKind
-  keyRequired?: boolean
-  dialect: Dialect
-  headers: HeaderBag
-  /** Epoch ms; `monotonic` is monotonic ms. */
-  now: number
-  monotonic: number
-  source?: string
-  parent?: RequestState | null
-}
 
 export class RequestState implements RequestContext {
   id: string
@@ -111,7 +93,7 @@ export class RequestState implements RequestContext {
   #controller: AbortController | null = null
   #settled = false
 
-  constructor(init: ContextInit) {
+  constructor(init: ContextInit<RequestState>) {
     this.id = requestId()
     this.startedAt = init.now
     this.startedMonotonic = init.monotonic

@@ -1,7 +1,7 @@
 // `background: true`: the answer is created after the request has been answered. Its id can be read, followed and cancelled at once.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { wireBody } from '../../core/json/wire-body.ts'
-import { concatBytes, decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
+import { concatBytes, decodeUtf8 } from '../../core/text/bytes.ts'
 import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -9,6 +9,7 @@ import type { ByteSource, Clock } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { Parts } from './parts.ts'
 import { frameOf, replayedRest } from './replay.ts'
+import { json } from './reply.ts'
 import { isResponses } from './resolving.ts'
 import type { Runs } from './runs.ts'
 
@@ -50,15 +51,6 @@ function withoutBackground({ rawBody }: RequestContext): string {
   body.remove('background')
   body.remove('stream')
   return decodeUtf8(concatBytes(body.toBytes()))
-}
-
-export function json(value: JsonObject): Result {
-  return {
-    kind: 'raw',
-    status: 200,
-    headers: ['content-type', 'application/json; charset=utf-8'],
-    body: encodeUtf8(JSON.stringify(value)),
-  }
 }
 
 const POLL_MS = 250

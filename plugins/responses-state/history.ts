@@ -40,6 +40,11 @@ export function portable(items: readonly JsonObject[], isNative: boolean): JsonO
   })
 }
 
+/** Thoughts in the gateway's envelope name the model that can open them. Others belong to one account. */
+export function isOpen({ type, encrypted_content: secret }: JsonObject): boolean {
+  return type !== 'reasoning' || (typeof secret === 'string' && secret.startsWith('gw1.'))
+}
+
 export function messagesOf({ messages, output, native }: Turn, items: ResponseItems): Message[] {
   return [...messages, ...items.read(portable(output, native !== undefined))]
 }

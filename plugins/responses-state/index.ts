@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { addBackground } from './background.ts'
+import { conversationStore } from './conversation-store.ts'
+import { addConversations } from './conversations.ts'
 import { idsOf } from './ids.ts'
 import { migrations } from './migrations.ts'
 import type { Parts } from './parts.ts'
@@ -52,9 +54,11 @@ export const responsesState = definePlugin({
     const store = turnStore(gateway, { maxTurns, maxChainBytes: MAX_CHAIN_BYTES })
     // Also while it is off: what was stored expires.
     const runs = runStore(gateway)
+    const conversations = conversationStore(gateway, { ttlMs: ttlDays * DAY_MS, maxBytes: MAX_CHAIN_BYTES })
     gateway.every('prune', PRUNE_MS, async () => {
       await store.prune(clock.now())
       await runs.prune(clock.now())
+      await conversations.prune(clock.now())
     })
     if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
     const parts: Parts = {
@@ -62,6 +66,7 @@ export const responsesState = definePlugin({
       items: gateway.use('responseItems'),
       store,
       runs,
+      conversations,
       ttlMs: ttlDays * DAY_MS,
       async answerOf(scope, token) {
         const run = await runs.find(scope, token)
@@ -77,6 +82,7 @@ export const responsesState = definePlugin({
     addStoring(gateway, parts, { maxBytes, resolved, runOf: running.runOf })
     addBackground(gateway, parts, running)
     addRoutes(gateway, parts, running)
+    addConversations(gateway, parts)
     return () => running.close()
   },
 })

@@ -24,7 +24,6 @@ export const migrations: Migration[] = [
   {
     id: '003-responses-state-runs',
     up: `
-      ALTER TABLE responses_state ADD COLUMN conversation TEXT;
       CREATE INDEX responses_state_owner ON responses_state (org_id, key_id, created_at);
       CREATE TABLE responses_state_runs (
         token TEXT NOT NULL PRIMARY KEY,

@@ -10,6 +10,15 @@ export function unknownItem(id: string): GatewayError {
   return GatewayError.invalid('input', `Item with id '${id}' not found.`, 'previous_response_not_found')
 }
 
+export function noConversation(id: string): GatewayError {
+  return new GatewayError(`Conversation with id '${id}' not found.`, {
+    status: 404,
+    type: 'invalid_request_error',
+    param: 'conversation',
+    code: 'conversation_not_found',
+  })
+}
+
 /** 404 of the routes with an id. */
 export function noResponse(id: string): GatewayError {
   return new GatewayError(`Response with id '${id}' not found.`, {
@@ -17,4 +26,12 @@ export function noResponse(id: string): GatewayError {
     type: 'invalid_request_error',
     code: 'response_not_found',
   })
+}
+
+export function tooLarge(): GatewayError {
+  return GatewayError.invalid(
+    'conversation',
+    'The conversation is larger than 20 MiB: delete items or begin a new one.',
+    'conversation_too_large',
+  )
 }

@@ -5,16 +5,18 @@ import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Candidate, EncodedCall, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { messagesOf, ownMessages, placeMessages, referenceIn, withItems } from './history.ts'
+import { isOpen, messagesOf, ownMessages, placeMessages, portable, referenceIn, withItems } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
-import { unknownItem, unknownResponse } from './refusals.ts'
+import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
 import type { Turn } from './turn.ts'
 
-/** What a request goes on from. */
+/** The stored turns that a request continues. */
 export interface Resolved {
   /** Token and id of the previous response; null: a conversation begins here. */
   readonly previous: { readonly token: string; readonly id: string } | null
+  /** Its items stand before the request's own input. */
+  readonly conversation: { readonly token: string; readonly id: string } | null
   /** Number of messages that the gateway put in front of the request's own. */
   after: number
   /** True: the request holds the whole conversation, for every upstream. */
@@ -37,7 +39,7 @@ const CONVERSATIONS = ['chat', 'count_tokens'] as const
 const WAITS_MS = [50, 150, 300]
 
 export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: RequestContext): Resolved | undefined } {
-  const { ids, items, store, readers } = parts
+  const { ids, items, store, conversations, readers } = parts
   const { clock } = gateway
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
@@ -51,7 +53,14 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       const previous = id !== undefined && ids.isOurs(id) ? { token: tokenOf(id), id } : null
       // A count never reaches an upstream that could know another id.
       if (previous === null && id !== undefined && ctx.operation === 'count_tokens') throw unknownResponse(id)
-      if (previous === null && references.length === 0) return
+      const conversation = conversationOf(ctx)
+      if (conversation !== null && id !== undefined)
+        throw GatewayError.invalid(
+          'previous_response_id',
+          'Send `conversation` or `previous_response_id`, not both.',
+          'mutually_exclusive_parameters',
+        )
+      if (previous === null && references.length === 0 && conversation === null) return
       const tokens = new Set(references.map(itemToken))
       if (previous !== null) tokens.add(previous.token)
       const turns = await found(async () => {
@@ -59,8 +68,14 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         return all.size === tokens.size ? all : null
       })
       if (turns === null) throw await missing(ctx, previous, references)
+      if (previous !== null && turns.get(previous.token)?.conversation !== undefined)
+        throw GatewayError.invalid(
+          'previous_response_id',
+          'This response belongs to a conversation: send `conversation` instead.',
+        )
       const state: Resolved = {
         previous,
+        conversation,
         after: 0,
         isWhole: false,
         items: new Map(references.map((one) => [one, itemOf(turns, one)])),
@@ -78,6 +93,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         const edited = ctx.edit()
         placeMessages(edited, messages)
         if (edited.state !== undefined && previous !== null) delete edited.state.previousResponseId
+        if (edited.state !== undefined && conversation !== null) delete edited.state.conversation
       }
     },
     { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
@@ -166,7 +182,14 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
   }
 
   async function historyOf(ctx: ChatContext, state: Resolved): Promise<Message[]> {
-    const { previous } = state
+    const { previous, conversation } = state
+    if (conversation !== null) {
+      const scope = readers(ctx)
+      if ((await conversations.find(scope, conversation.token)) === null) throw noConversation(conversation.id)
+      const all = await conversations.items(scope, conversation.token)
+      if (all === null) throw tooLarge()
+      return items.read(portable(all.filter(isOpen), false))
+    }
     if (previous === null) return []
     state.chain ??= await found(() => store.chain(readers(ctx), previous.token))
     if (state.chain === null) throw unknownResponse(previous.id)
@@ -175,6 +198,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
 
   /** The account that stored everything that the request refers to, if it may answer. */
   function ownerAmong(ctx: ChatContext, { previous, turns, items: named }: Resolved): Resolved['owner'] {
+    if ((ctx.member('conversation') ?? null) !== null) return null
     const natives = [...turns.values()].map(({ native }) => native ?? null)
     const [first = null] = natives
     if (first === null || natives.some((one) => one?.connection !== first.connection)) return null
@@ -187,6 +211,16 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     )
     if (!isKnown || isCandidate !== true) return null
     return { connection: first.connection, response: turns.get(previous?.token ?? '')?.native?.response ?? null }
+  }
+
+  /** @throws GatewayError 404 for a forged id, without a query. An id of another form is the upstream's. */
+  function conversationOf(ctx: ChatContext): Resolved['conversation'] {
+    const given = ctx.member('conversation')
+    const id = typeof given === 'string' ? given : (given as { id?: unknown } | null | undefined)?.id
+    if (typeof id !== 'string' || !ids.isOurs(id)) return null
+    const place = ids.read(id)
+    if (place?.kind !== 'conv') throw noConversation(id)
+    return { token: place.token, id }
   }
 
   async function missing(ctx: ChatContext, previous: Resolved['previous'], references: readonly string[]): Promise<GatewayError> {

@@ -1,4 +1,4 @@
-// Puts the gateway's ids into the text of an answer, in place of the upstream's. Nothing else of the text changes.
+// Puts the gateway's ids into the text of an answer, in place of the upstream's. All other text stays as it is.
 import type { Json, JsonObject } from '../../core/types/canonical.ts'
 import type { AnswerRewriter } from '../../core/types/context.ts'
 import { withMembers } from './json-members.ts'

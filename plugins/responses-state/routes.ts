@@ -6,11 +6,12 @@ import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
-import { followed, json } from './background.ts'
+import { followed } from './background.ts'
 import { inputPage } from './input-items.ts'
 import type { Parts } from './parts.ts'
 import { noResponse } from './refusals.ts'
 import { replayed } from './replay.ts'
+import { json } from './reply.ts'
 import type { Runs } from './runs.ts'
 
 type Caller = Pick<RequestContext, 'principal' | 'ingress'>

@@ -20,8 +20,6 @@ export interface SealedTurn {
   readonly headSealed: string
   /** Length of the turn, without the head. */
   readonly bytes: number
-  /** Token of the conversation that the turn belongs to. */
-  readonly conversation: string | null
 }
 
 /** A stored response as its reader needs it. */
@@ -63,6 +61,7 @@ export interface TurnBounds {
 const shape = z.object({
   messages: z.array(z.custom<Message>()),
   output: z.array(z.custom<JsonObject>()),
+  conversation: z.string().optional(),
   native: z.custom<Native>().optional(),
 })
 const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
@@ -97,11 +96,10 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
         bytes: turn.length,
       }
     },
-    insert: ({ orgId, keyId }, { token, parent, sealed, headSealed, bytes, conversation }, now, expiresAt) => ({
+    insert: ({ orgId, keyId }, { token, parent, sealed, headSealed, bytes }, now, expiresAt) => ({
       sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed,
-          head_sealed, conversation)
-        VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed}, ${headSealed},
-          ${conversation})
+          head_sealed)
+        VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed}, ${headSealed})
         ON CONFLICT (token) DO NOTHING`,
     }),
     async chain(scope, token) {

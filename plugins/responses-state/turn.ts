@@ -7,6 +7,8 @@ export interface Turn {
   readonly messages: readonly Message[]
   /** The items of the answer with the ids that the caller got. */
   readonly output: readonly JsonObject[]
+  /** Token of the conversation that the turn belongs to: the conversation has the turns before it. */
+  readonly conversation?: string
   /** Set when the upstream stored the answer, too. */
   readonly native?: Native
 }

@@ -22,7 +22,6 @@ let t: TestGateway
 let vendor: StatefulResponses
 afterEach(() => t.close())
 
-const CALL = { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}', status: 'completed' }
 const THOUGHT = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'sealed-by-vendor' }
 const SEARCH = { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'Rome' } }
 

@@ -34,7 +34,7 @@ it.each(ENGINES)('are read by their owner until they expire, on $name', async ({
     const store = turnStore({ db, vault, clock, log }, { maxTurns: 3, maxChainBytes: 100_000 })
     const keep = async (scope: Scope, token: string, parent: string | null): Promise<void> => {
       const sealed = await store.seal(scope.orgId, token, JSON.stringify(turnOf(token)), JSON.stringify(HEAD))
-      const { sql } = store.insert(scope, { token, parent, conversation: null, ...sealed }, clock.now(), clock.now() + DAY_MS)
+      const { sql } = store.insert(scope, { token, parent, ...sealed }, clock.now(), clock.now() + DAY_MS)
       await db.run(sql)
       // A repeated settlement changes nothing.
       await db.run(sql)
