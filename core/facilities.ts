@@ -3,7 +3,7 @@ import type { $fetch } from 'ofetch'
 import { attentionBoard } from './attention.ts'
 import { directCalls } from './calls/direct-calls.ts'
 import { ownCalls } from './calls/own-calls.ts'
-import { storedAnswers } from './calls/stored-answers.ts'
+import { responseItems } from './calls/response-items.ts'
 import { tracedCalls } from './calls/traced-call.ts'
 import { translator } from './calls/translate.ts'
 import { memoryCounters } from './counters/memory.ts'
@@ -101,7 +101,7 @@ export function lastingServices(
     crossOrigin: runtime.crossOrigin,
     directCalls: directCalls(runtime),
     exposition: metrics,
-    storedAnswers: storedAnswers(runtime),
+    responseItems: responseItems(runtime),
     ownCalls: {
       post: (call) => detached(own.post)(call),
       stream: (...call) => detached(own.stream)(...call),

@@ -143,6 +143,8 @@ async function play(step: Step, request: RecordedRequest, res: ServerResponse): 
   }
   if (step.kind === 'raw') return whole(res, step.status, step.body, step)
   if (request.path.endsWith(':countTokens')) return whole(res, 200, JSON.stringify({ totalTokens: 42 }), step)
+  if (request.path.endsWith('/input_tokens'))
+    return whole(res, 200, JSON.stringify({ object: 'response.input_tokens', input_tokens: 42 }), step)
   if (request.path.includes('count_tokens')) return whole(res, 200, JSON.stringify({ input_tokens: 42 }), step)
   if (step.kind === 'reply' && isOperation(request)) {
     const made = operationReply(request)

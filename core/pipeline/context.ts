@@ -11,6 +11,7 @@ import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Ticking } from '../timing/ticker.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type {
+  AnswerRewriter,
   Attempt,
   CachedCall,
   Candidate,
@@ -30,28 +31,10 @@ import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
 import type { HostContext } from '../types/host.ts'
 import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
 import type { StreamFacts } from '../types/stream.ts'
+import type { ContextInit } from './context-init.ts'
 import { editable } from './editable.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
-
-export interface ContextInit {
-  ingress: Ingress | null
-  generation: Generation
-  slotCount: number
-  operation: Operation
-  /** Default `none`: an internal call has no key. */
-  scope?: KeyScope
-  /** Default `text`: an internal call may name a virtual model. */
-  models?: ModelKind
-  keyRequired?: boolean
-  dialect: Dialect
-  headers: HeaderBag
-  /** Epoch ms; `monotonic` is monotonic ms. */
-  now: number
-  monotonic: number
-  source?: string
-  parent?: RequestState | null
-}
 
 export class RequestState implements RequestContext {
   id: string
@@ -86,6 +69,7 @@ export class RequestState implements RequestContext {
   readonly responseHeaders: HeaderBag = answerHeaderBag()
   cached: Outcome['cached'] = false
   cachedCall: CachedCall | null = null
+  rewriter: AnswerRewriter | null = null
   edited = false
   body: WireBody | null = null
   /** The codec context of the attempt that answered; encoders on the way back read its notes. */
@@ -109,7 +93,7 @@ export class RequestState implements RequestContext {
   #controller: AbortController | null = null
   #settled = false
 
-  constructor(init: ContextInit) {
+  constructor(init: ContextInit<RequestState>) {
     this.id = requestId()
     this.startedAt = init.now
     this.startedMonotonic = init.monotonic
@@ -169,6 +153,10 @@ export class RequestState implements RequestContext {
 
   get rawBody(): Uint8Array | null {
     return this.body?.bytes ?? null
+  }
+
+  member(name: string): Json | undefined {
+    return this.body?.get(name)
   }
 
   get signal(): AbortSignal {

@@ -1,7 +1,9 @@
 // Sends a Result to the caller: encodes it in the caller's dialect or forwards bytes, with one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { bodyText, decodeUtf8 } from '../text/bytes.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
+import type { AnswerRewriter } from '../types/context.ts'
 import type { StreamEncoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Result } from '../types/result.ts'
@@ -46,20 +48,28 @@ function sendFull(runtime: Runtime, ctx: RequestState, result: FullResult, reply
     return sendWhole(runtime, ctx, result, reply)
   const { response } = result
   const changing = hooks.response(ctx, response)
-  const send = (changed: Frozen<CanonicalResponse>): void =>
+  const send = (changed: Frozen<CanonicalResponse>): Awaitable<void> =>
     sendWhole(runtime, ctx, changed === response ? result : { kind: 'full', response: changed }, reply)
   return changing instanceof Promise ? changing.then(send) : send(changing)
 }
 
-function sendWhole(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): void {
+function sendWhole(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
+  const body = wholeBody(runtime, ctx, result)
+  const { rewriter } = ctx
+  if (rewriter === null) return reply.send(ctx, 200, JSON_TYPE, body)
+  reply.send(ctx, 200, JSON_TYPE, rewriter.whole(typeof body === 'string' ? body : bodyText(body)))
+  return rewriter.end()
+}
+
+function wholeBody(runtime: Runtime, ctx: RequestState, result: FullResult): Uint8Array | string {
   const { wire } = result
   const name = answerName(runtime, ctx)
   if (wire !== undefined && wire.dialect === ctx.dialect) {
     const places = driver(runtime, ctx.dialect).modelPlaces
-    return reply.send(ctx, 200, JSON_TYPE, name === null || !places ? wire.body.whole() : renamedBody(wire.body, places, name))
+    return name === null || !places ? wire.body.whole() : renamedBody(wire.body, places, name)
   }
   const response = name === null ? result.response : { ...result.response, model: name }
-  reply.send(ctx, 200, JSON_TYPE, driver(runtime, ctx.dialect).encodeResponse(response, codecContextOf(runtime, ctx)))
+  return driver(runtime, ctx.dialect).encodeResponse(response, codecContextOf(runtime, ctx))
 }
 
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
@@ -74,9 +84,13 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
   try {
     const dialect = driver(runtime, ctx.dialect)
     if (source.lane === 'bytes')
-      end = new ByteSink(reply, name === null || !dialect.modelPlaces ? null : frameRenamer(dialect.modelPlaces, name))
+      end = new ByteSink(
+        reply,
+        name === null || !dialect.modelPlaces ? null : frameRenamer(dialect.modelPlaces, name),
+        ctx.rewriter,
+      )
     else {
-      end = new EncodingSink(dialect.encodeStream(codecContextOf(runtime, ctx)), reply, cancel, name)
+      end = new EncodingSink(dialect.encodeStream(codecContextOf(runtime, ctx)), reply, cancel, name, ctx.rewriter)
       if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
     }
   } catch (thrown) {
@@ -99,9 +113,13 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
   if (ctx.stopped !== null && ctx.stopped.status === 499) return
   if (error !== null) await staged?.settled()
   end.flush()
-  if (error === null) return reply.end()
+  if (error === null) {
+    await ctx.rewriter?.end()
+    return reply.end()
+  }
   const shown = reply.presentable(error, ctx.dialect, ctx.id)
-  reply.end(end instanceof EncodingSink ? end.error(shown) : end.named(source.errorFrame?.(shown) ?? ''))
+  const last = end instanceof EncodingSink ? end.error(shown) : end.named(source.errorFrame?.(shown) ?? '')
+  reply.end(ctx.rewriter?.frames(last) ?? last)
 }
 
 /** The byte lane: the frames of one read leave in one write. Adjacent frames are not copied. */
@@ -109,11 +127,13 @@ class ByteSink implements StreamSink {
   readonly failure = null
   readonly #reply: ReplyWriter
   readonly #rename: Rename | null
+  readonly #rewriter: AnswerRewriter | null
   readonly #pieces: (Uint8Array | string)[] = []
 
-  constructor(reply: ReplyWriter, rename: Rename | null) {
+  constructor(reply: ReplyWriter, rename: Rename | null, rewriter: AnswerRewriter | null) {
     this.#reply = reply
     this.#rename = rename
+    this.#rewriter = rewriter
   }
 
   event(): void {}
@@ -143,9 +163,14 @@ class ByteSink implements StreamSink {
 
   flush(): void {
     if (this.#pieces.length === 0) return
-    for (const piece of this.#pieces) this.#reply.write(piece)
+    if (this.#rewriter === null) for (const piece of this.#pieces) this.#reply.write(piece)
+    else this.#reply.write(this.#rewriter.frames(this.#pieces.map(textOf).join('')))
     this.#pieces.length = 0
   }
+}
+
+function textOf(piece: Uint8Array | string): string {
+  return typeof piece === 'string' ? piece : decodeUtf8(piece)
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
@@ -160,10 +185,18 @@ class EncodingSink implements StreamSink {
   readonly #onFailure: (error: GatewayErrorShape) => void
   /** The model name to show instead of the upstream's. */
   readonly #name: string | null
+  readonly #rewriter: AnswerRewriter | null
   #text = ''
 
-  constructor(encoder: StreamEncoder, reply: ReplyWriter, onFailure: (error: GatewayErrorShape) => void, name: string | null) {
+  constructor(
+    encoder: StreamEncoder,
+    reply: ReplyWriter,
+    onFailure: (error: GatewayErrorShape) => void,
+    name: string | null,
+    rewriter: AnswerRewriter | null,
+  ) {
     this.#name = name
+    this.#rewriter = rewriter
     this.#encoder = encoder
     this.#reply = reply
     this.#onFailure = onFailure
@@ -196,6 +229,6 @@ class EncodingSink implements StreamSink {
     if (this.#text === '') return
     const text = this.#text
     this.#text = ''
-    this.#reply.write(text)
+    this.#reply.write(this.#rewriter === null ? text : this.#rewriter.frames(text))
   }
 }

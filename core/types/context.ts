@@ -167,6 +167,16 @@ export type RequestOf<O extends Operation> = Operation extends O
     ? Requests[O]
     : unknown
 
+/** Changes the text of an answer after it was encoded for the caller. All that it does not change is sent as it came, byte for byte. */
+export interface AnswerRewriter {
+  /** Gets the JSON of a whole answer. */
+  whole(text: string): string
+  /** Gets whole frames of a stream, in their order. */
+  frames(text: string): string
+  /** Called once after the last text of an answer that did not fail, before the request is settled. */
+  end(): Promise<void>
+}
+
 export interface Reply {
   status: number
   headers: readonly string[]
@@ -218,6 +228,8 @@ export interface RequestContext<O extends Operation = Operation> {
   addedBytes: number
   /** The body as it was sent: not a copy, so read only. null when there is none or it has not been read. */
   readonly rawBody: Uint8Array | null
+  /** Returns a top-level member of the body as it was sent, without decoding the rest; undefined when absent or without a body. */
+  member(name: string): Frozen<Json> | undefined
   /** The canonical request; decoded on first use. */
   readonly request: Frozen<RequestOf<O>>
   /** Returns a copy: change its request, system, messages and tools; replace parts instead of changing them. Ends the byte lane. */
@@ -234,6 +246,8 @@ export interface RequestContext<O extends Operation = Operation> {
   cached: Outcome['cached']
   /** A plugin that sets `cached` also sets the original call here. */
   cachedCall: CachedCall | null
+  /** Set it before the answer is sent. One plugin can have it. */
+  rewriter: AnswerRewriter | null
   hold(lease: Lease): void
   /** Calls `fn` with the encoded answer before it is sent. Streams are not passed. */
   tap(fn: (reply: Reply) => void): void

@@ -1,5 +1,6 @@
-// Counts tokens (/v1/messages/count_tokens, :countTokens) with a flagged local estimate when the target cannot count for this caller. A
+// Counts tokens (/v1/messages/count_tokens, /v1/responses/input_tokens, :countTokens) with a flagged local estimate when the target cannot count for this caller. A
 // target that can is called through the normal pipeline.
+import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
@@ -14,7 +15,7 @@ export const countTokens = definePlugin({
         try {
           return await next()
         } catch (error) {
-          if ((error as { code?: string }).code !== 'unsupported_for_target') throw error
+          if (!isUncounted(error, ctx.dialect)) throw error
           ctx.warn('estimated_tokens')
           return estimate(ctx.request, ctx.dialect)
         }
@@ -24,9 +25,21 @@ export const countTokens = definePlugin({
   },
 })
 
+const ANSWERS: Readonly<Record<string, (tokens: number) => object>> = {
+  generate_content: (tokens) => ({ totalTokens: tokens }),
+  responses: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+}
+
+/** Few upstreams of the responses dialect have a route that counts. */
+function isUncounted(error: unknown, dialect: Dialect): boolean {
+  if (!GatewayError.is(error)) return false
+  const status = error.upstream?.status
+  return error.code === 'unsupported_for_target' || (dialect === 'responses' && (status === 404 || status === 405))
+}
+
 function estimate(request: Frozen<CanonicalRequest>, dialect: Dialect): Result {
   const tokens = estimateRequest(request)
-  const answer = dialect === 'generate_content' ? { totalTokens: tokens } : { input_tokens: tokens }
+  const answer = ANSWERS[dialect]?.(tokens) ?? { input_tokens: tokens }
   const body = new TextEncoder().encode(JSON.stringify(answer))
   return { kind: 'raw', status: 200, headers: ['content-type', 'application/json; charset=utf-8'], body }
 }

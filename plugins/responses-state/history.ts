@@ -1,20 +1,15 @@
-// Puts stored turns into a request: the whole conversation before `previous_response_id`, and the items that references name.
-import type { CanonicalRequest, Frozen, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
-import type { Ids, Place } from './ids.ts'
+// Puts stored turns into a request: the whole conversation before its own input, and the items that references name.
+import type { CanonicalRequest, Frozen, JsonObject, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
+import type { ResponseItems } from '../../core/types/response-items.ts'
+import type { Ids } from './ids.ts'
 import type { Turn } from './turn.ts'
 
-/** An `item_reference` of ours in the request's input. */
-export interface Reference {
-  readonly id: string
-  readonly place: Place | null
-}
-
-/** Returns the id that a part refers to; null: it is no reference of ours. */
-export function referenceIn(part: Frozen<Part>, ids: Ids): Reference | null {
+/** Returns the id of an `item_reference` of ours; null: the part is none. */
+export function referenceIn(part: Frozen<Part>, ids: Ids): string | null {
   if (part.t !== 'opaque' || part.dialect !== 'responses') return null
   const { type, id } = part.raw as { readonly type?: unknown; readonly id?: unknown }
-  if ((type !== undefined && type !== null && type !== 'item_reference') || typeof id !== 'string' || !ids.isOurs(id)) return null
-  return { id, place: ids.read(id) }
+  if ((type !== undefined && type !== null && type !== 'item_reference') || typeof id !== 'string') return null
+  return ids.isOurs(id) ? id : null
 }
 
 /** The messages of the request's own turn: its input without `instructions`, which later turns do not inherit. */
@@ -27,32 +22,64 @@ export function isInstructions({ parts }: Frozen<SystemBlock>): boolean {
   return parts.some((part) => part.t === 'text' && part.ext?.responses?.instructions === true)
 }
 
-export function messagesOf({ messages, output }: Turn): Message[] {
-  const parts = output.filter((part) => part !== null)
-  return parts.length === 0 ? [...messages] : [...messages, { role: 'assistant', parts }]
+/** Leading instructions of the conversation stand where a request without stored turns has them, so that prompts keep their beginning. */
+export function placeMessages(edited: CanonicalRequest, messages: readonly Message[]): void {
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  const leading = messages.slice(0, first === -1 ? messages.length : first)
+  const blocks = leading.map(({ role, parts }) => ({ role, parts }) as SystemBlock)
+  edited.system = [...edited.system.filter(isInstructions), ...blocks]
+  edited.messages = withNames(messages.slice(leading.length))
 }
 
-/** Returns the parts that an id names: one part, or all texts of one message. */
-export function partsAt({ output }: Turn, { kind, part: index }: Place): readonly Part[] {
-  const first = output[index]
-  if (first === undefined || first === null) return []
-  // The signature of a call is shown as an item before it and is a part of the call.
-  if (kind === 'rs' && first.t === 'tool_call') return []
-  if (!isSaid(first)) return [first]
-  const said: Part[] = []
-  for (const part of output.slice(index)) {
-    if (part === null || !isSaid(part)) break
-    said.push(part)
-  }
-  return said
+/** Returns items as another upstream can read them: without ids, and without thoughts that only its own upstream can open. */
+export function portable(items: readonly JsonObject[], isNative: boolean): JsonObject[] {
+  return items.flatMap((item) => {
+    if (isNative && item.type === 'reasoning') return []
+    const { id: _, ...rest } = item
+    return [rest]
+  })
 }
 
-export function isSaid({ t }: Part): boolean {
-  return t === 'text' || t === 'refusal'
+/** Thoughts in the gateway's envelope name the model that can open them. Others belong to one account. */
+export function isOpen({ type, encrypted_content: secret }: JsonObject): boolean {
+  return type !== 'reasoning' || (typeof secret === 'string' && secret.startsWith('gw1.'))
+}
+
+export function messagesOf({ messages, output, native }: Turn, items: ResponseItems): Message[] {
+  return [...messages, ...items.read(portable(output, native !== undefined))]
+}
+
+/** Puts items in the place of references. Neighbours are read together: a signature belongs to the call that follows it. */
+export function withItems(
+  messages: readonly Message[],
+  found: ReadonlyMap<string, JsonObject>,
+  ids: Ids,
+  items: ResponseItems,
+): Message[] {
+  if (found.size === 0) return [...messages]
+  return messages.map((message) => {
+    if (!message.parts.some((part) => referenceIn(part, ids) !== null)) return message
+    const parts: Part[] = []
+    let run: JsonObject[] = []
+    const flush = (): void => {
+      for (const one of items.read(run)) parts.push(...one.parts)
+      run = []
+    }
+    for (const part of message.parts) {
+      const item = found.get(referenceIn(part, ids) ?? '')
+      if (item !== undefined) run.push(item)
+      else {
+        flush()
+        parts.push(part)
+      }
+    }
+    flush()
+    return { ...message, parts }
+  })
 }
 
 /** Tool results of the new turn get the names of calls in stored ones, because some upstreams need them. */
-export function withNames(messages: readonly Message[]): Message[] {
+function withNames(messages: readonly Message[]): Message[] {
   const names = new Map<string, string>()
   return messages.map((message) => {
     for (const part of message.parts) if (part.t === 'tool_call') names.set(part.id, part.name)

@@ -9,25 +9,28 @@ const PLACE = 3
 const MAC = 24
 const BASE = 36
 /** Kind of id, mark, token, place, MAC. */
-const ID = new RegExp(`^([a-z]{1,5})_gw([A-Za-z0-9]{${TOKEN}})([0-9a-z]{${PLACE}})([0-9a-f]{${MAC}})$`)
+const ID = new RegExp(`^([a-z]{1,8})_gw([A-Za-z0-9]{${TOKEN}})([0-9a-z]{${PLACE}})([0-9a-f]{${MAC}})$`)
+/** An id of one kind is no id of another. Items of answers have no domain. */
+const DOMAINS: Readonly<Record<string, string>> = { resp: 'r', conv: 'c' }
 /** In the body of a request that names one. */
 export const MARK = '_gw'
-/** More parts of one answer get no id of ours. */
+/** More items of one answer get no id of ours. */
 export const MAX_PLACE = BASE ** PLACE - 1
 
 export interface Place {
   readonly token: string
-  /** `resp`, `msg`, `fc`, `ctc`, `rs`. */
+  /** `resp`, `conv`, or that of an item: `msg`, `fc`, `rs` … */
   readonly kind: string
-  /** Index of the part in the output; 0 for the response itself. */
-  readonly part: number
+  /** Index of the item in the output; 0 for a response or a conversation. */
+  readonly index: number
 }
 
 export interface Ids {
   token(): string
   response(token: string): string
-  /** `prefix`: `msg_`, `fc_`, `ctc_`, `rs_`. */
-  item(prefix: string, token: string, part: number): string
+  conversation(token: string): string
+  /** `prefix`: `msg_`, `fc_`, `rs_` … */
+  item(prefix: string, token: string, index: number): string
   /** For an item of the request: a place in the list, and no reference to the output. */
   input(prefix: string, token: string, index: number): string
   /** Returns null for an id that is not ours, was forged, or names an item of a request. */
@@ -44,16 +47,17 @@ export function idsOf(vault: Pick<Vault, 'mac'>): Ids {
   }
   return {
     token: () => randomId('', TOKEN),
-    response: (token) => make('resp_', token, 0, 'r'),
-    item: (prefix, token, part) => make(prefix, token, part),
+    response: (token) => make('resp_', token, 0, DOMAINS.resp),
+    conversation: (token) => make('conv_', token, 0, DOMAINS.conv),
+    item: (prefix, token, index) => make(prefix, token, index),
     input: (prefix, token, index) => make(prefix, token, index, 'i'),
     isOurs: (id) => ID.test(id),
     read(id) {
       const [, kind = '', token = '', place = '', given = ''] = ID.exec(id) ?? []
       if (token === '') return null
       const body = token + place
-      if (!sameDigest(given, mac(kind === 'resp' ? `r${body}` : body))) return null
-      return { kind, token, part: Number.parseInt(place, BASE) }
+      if (!sameDigest(given, mac((DOMAINS[kind] ?? '') + body))) return null
+      return { kind, token, index: Number.parseInt(place, BASE) }
     },
   }
 }

@@ -2,30 +2,35 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeUtf8 } from '../../core/text/bytes.ts'
+import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
-import type { StoredAnswer } from '../../core/types/stored-answer.ts'
-import { shownParts } from './answer.ts'
-import type { Ids } from './ids.ts'
+import { followed } from './background.ts'
 import { inputPage } from './input-items.ts'
-import type { Scope, StoredResponse, TurnStore } from './store.ts'
+import type { Parts } from './parts.ts'
+import { noResponse } from './refusals.ts'
+import { replayed } from './replay.ts'
+import { json } from './reply.ts'
+import type { Runs } from './runs.ts'
 
 type Caller = Pick<RequestContext, 'principal' | 'ingress'>
 
-export interface RouteSources {
-  readonly ids: Ids
-  readonly store: TurnStore
-  readers(caller: Caller): Scope
-}
-
 const ITEMS = '/input_items'
+const CANCEL = '/cancel'
 /** Other words after /v1/responses/ are routes, or mistakes. */
 const ONE = /^resp_[\w-]{1,128}$/
 const COMMON = { operation: 'responses', models: 'none', scope: 'rate' } as const
 
-export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, store, readers }: RouteSources): void {
-  const answers = gateway.use('storedAnswers')
+const responseObject = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  status: z.string(),
+  output: z.array(z.looseObject({})),
+})
+
+export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'clock'>, parts: Parts, running: Pick<Runs, 'stop'>): void {
+  const { ids, items, store, runs, readers, answerOf } = parts
 
   gateway.data({
     ...COMMON,
@@ -35,20 +40,17 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
     accepts: (rest) => ONE.test(rest),
     summary:
       'Returns a stored response. With `stream=true` it is sent as events, after the event number `starting_after` if that is given.',
-    response: z.looseObject({
-      id: z.string(),
-      object: z.literal('response'),
-      status: z.string(),
-      output: z.array(z.looseObject({})),
-    }),
+    response: responseObject,
     async handler(ctx) {
       const id = lastOf(ctx)
       const query = new URLSearchParams(ctx.ingress?.query ?? '')
       const stream = flagIn(query)
       const after = sequenceIn(query, stream)
-      const answer = answerOf(await read(ctx, id))
-      if (!stream) return sent('application/json; charset=utf-8', answers.whole(answer))
-      const frames = answers.frames(answer)
+      const token = tokenOf(id)
+      const answer = await current(ctx, id)
+      if (!stream) return json(answer)
+      if (answer.background === true) return followed(gateway.clock, after, () => answerOf(readers(ctx), token))
+      const frames = replayed(answer)
       // The last event has the whole response: a reader gets it also when its number counts the events of the first stream.
       return sent('text/event-stream; charset=utf-8', frames.slice(Math.min(after + 1, frames.length - 1)).join(''))
     },
@@ -70,9 +72,10 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
     }),
     async handler(ctx) {
       const id = ctx.ingress?.path.split('/').at(-2) ?? ''
-      const { token, turn } = await read(ctx, id)
-      const page = inputPage(answers.items(turn.messages), ids, token, ctx.ingress?.query ?? '')
-      return sent('application/json; charset=utf-8', JSON.stringify(page))
+      const token = tokenOf(id)
+      const found = await store.response(readers(ctx), token)
+      if (found === null) throw noResponse(id)
+      return json({ ...inputPage(items.write(found.turn.messages), ids, token, ctx.ingress?.query ?? '') })
     },
   })
 
@@ -86,30 +89,47 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'use'>, { ids, s
     response: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
     async handler(ctx) {
       const id = lastOf(ctx)
-      const place = ids.read(id)
-      const isGone = place?.kind === 'resp' && (await store.remove(readers(ctx), place.token))
-      if (!isGone) throw noResponse(id)
-      return sent('application/json; charset=utf-8', JSON.stringify({ id, object: 'response', deleted: true }))
+      const token = tokenOf(id)
+      const scope = readers(ctx)
+      const isRun = await runs.remove(scope, token)
+      if (isRun) running.stop(token)
+      const isTurn = await store.remove(scope, token)
+      if (!isRun && !isTurn) throw noResponse(id)
+      return json({ id, object: 'response', deleted: true })
     },
   })
 
-  async function read(ctx: Caller, id: string): Promise<StoredResponse & { token: string }> {
-    const place = ids.read(id)
-    const found = place?.kind === 'resp' ? await store.response(readers(ctx), place.token) : null
-    if (place === null || found === null) throw noResponse(id)
-    return { ...found, token: place.token }
+  gateway.data({
+    ...COMMON,
+    method: 'POST',
+    path: '/v1/responses/resp_*',
+    template: '/v1/responses/{id}/cancel',
+    accepts: (rest) => rest.endsWith(CANCEL) && ONE.test(`resp_${rest.slice(0, -CANCEL.length)}`),
+    summary: 'Cancels a response that runs in the background. One that has ended is returned as it is.',
+    response: responseObject,
+    async handler(ctx) {
+      const id = ctx.ingress?.path.split('/').at(-2) ?? ''
+      const token = tokenOf(id)
+      const before = await current(ctx, id)
+      if (before.background !== true)
+        throw GatewayError.invalid(null, 'Only a response that was created with `background: true` can be cancelled.')
+      await runs.cancel(readers(ctx), token)
+      running.stop(token)
+      return json(await current(ctx, id))
+    },
+  })
+
+  async function current(ctx: Caller, id: string): Promise<JsonObject> {
+    const answer = await answerOf(readers(ctx), tokenOf(id))
+    if (answer === null) throw noResponse(id)
+    return answer
   }
 
-  function answerOf({ token, turn, head, parent }: StoredResponse & { token: string }): StoredAnswer {
-    const { request, response, family, completedAt } = head
-    const choices = response.choices.map((choice) => ({ ...choice, parts: shownParts(ids, token, turn.output) }))
-    return {
-      request,
-      response: { ...response, id: ids.response(token), choices },
-      previous: parent === null ? null : ids.response(parent),
-      family,
-      completedAt,
-    }
+  /** @throws GatewayError 404 for a forged id, without a query. */
+  function tokenOf(id: string): string {
+    const place = ids.read(id)
+    if (place?.kind !== 'resp') throw noResponse(id)
+    return place.token
   }
 }
 
@@ -135,12 +155,4 @@ function sequenceIn(query: URLSearchParams, stream: boolean): number {
 
 function sent(type: string, text: string): Result {
   return { kind: 'raw', status: 200, headers: ['content-type', type], body: encodeUtf8(text) }
-}
-
-function noResponse(id: string): GatewayError {
-  return new GatewayError(`Response with id '${id}' not found.`, {
-    status: 404,
-    type: 'invalid_request_error',
-    code: 'response_not_found',
-  })
 }

@@ -1,11 +1,10 @@
 // Stored turns as rows: the request's own messages and the parts of the answer, sealed under the organization's key and bound to their place.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Message, Part } from '../../core/types/canonical.ts'
-import type { Statement } from '../../core/types/db.ts'
+import type { JsonObject, Message } from '../../core/types/canonical.ts'
+import type { Sql, Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Head } from './head.ts'
-import type { Turn } from './turn.ts'
+import type { Head, Native, Turn } from './turn.ts'
 
 /** The callers that may read a row. */
 export interface Scope {
@@ -32,13 +31,13 @@ export interface StoredResponse {
 }
 
 export interface TurnStore {
-  /** `total`: bytes of turn and head. */
+  /** Seals the JSON texts of a turn and its head. */
   seal(
     orgId: number | null,
     token: string,
-    turn: Turn,
-    head: Head,
-  ): Promise<Omit<SealedTurn, 'token' | 'parent'> & { total: number }>
+    turn: string,
+    head: string,
+  ): Promise<Pick<SealedTurn, 'sealed' | 'headSealed' | 'bytes'>>
   /** For the settlement's unit. */
   insert(scope: Scope, turn: SealedTurn, now: number, expiresAt: number): Statement
   /** Returns the turns up to this one, oldest first; null: it, or one before it, does not exist, has expired or belongs to another caller. */
@@ -59,13 +58,13 @@ export interface TurnBounds {
   readonly maxChainBytes: number
 }
 
-const shape = z.object({ messages: z.array(z.custom<Message>()), output: z.array(z.custom<Part | null>()) })
-const headShape = z.object({
-  request: z.custom<Head['request']>(),
-  response: z.custom<Head['response']>(),
-  family: z.string(),
-  completedAt: z.number(),
+const shape = z.object({
+  messages: z.array(z.custom<Message>()),
+  output: z.array(z.custom<JsonObject>()),
+  conversation: z.string().optional(),
+  native: z.custom<Native>().optional(),
 })
+const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
 const row = z.object({ token: z.string(), parent: z.string().nullable(), turn_sealed: z.string() })
 const headRow = row.extend({ head_sealed: z.string() })
 const PRUNED_AT_ONCE = 1000
@@ -78,9 +77,6 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
     column,
     orgId,
   })
-  const mine = ({ orgId, keyId }: Scope, now: number) =>
-    sql`org_id = ${orgId ?? 0} AND (${keyId === 'all' ? 1 : 0} = 1 OR key_id = ${keyOf(keyId)}) AND expires_at > ${now}`
-
   const opened = async <T>(orgId: number | null, token: string, column: 'turn' | 'head', sealed: string, as: z.ZodType<T>) => {
     try {
       return as.parse(JSON.parse(await vault.open(sealed, placeOf(orgId, token, column))))
@@ -94,16 +90,15 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
 
   return {
     async seal(orgId, token, turn, head) {
-      const [plain, plainHead] = [JSON.stringify(turn), JSON.stringify(head)]
       return {
-        sealed: await vault.seal(plain, placeOf(orgId, token, 'turn')),
-        headSealed: await vault.seal(plainHead, placeOf(orgId, token, 'head')),
-        bytes: plain.length,
-        total: plain.length + plainHead.length,
+        sealed: await vault.seal(turn, placeOf(orgId, token, 'turn')),
+        headSealed: await vault.seal(head, placeOf(orgId, token, 'head')),
+        bytes: turn.length,
       }
     },
     insert: ({ orgId, keyId }, { token, parent, sealed, headSealed, bytes }, now, expiresAt) => ({
-      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed, head_sealed)
+      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed,
+          head_sealed)
         VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed}, ${headSealed})
         ON CONFLICT (token) DO NOTHING`,
     }),
@@ -163,6 +158,11 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
       }
     },
   }
+}
+
+/** The rows of these callers that have not expired. */
+export function mine({ orgId, keyId }: Scope, now: number): Sql {
+  return sql`org_id = ${orgId ?? 0} AND (${keyId === 'all' ? 1 : 0} = 1 OR key_id = ${keyOf(keyId)}) AND expires_at > ${now}`
 }
 
 /** The column has 0 for calls without a key. */

@@ -40,3 +40,14 @@ const response = z.looseObject({
 export const docs: readonly RouteDoc[] = [
   { name: 'Response', summary: 'OpenAI responses, answered by any provider.', body: request, response, streamed: true },
 ]
+
+const count = z.looseObject({ object: z.literal('response.input_tokens'), input_tokens: z.number() })
+
+export const countDocs: readonly RouteDoc[] = [
+  {
+    name: 'ResponseInputTokens',
+    summary: 'Counts the tokens of a request without an answer.',
+    body: request,
+    response: count,
+  },
+]

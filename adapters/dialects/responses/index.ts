@@ -9,7 +9,8 @@
 // - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded and not checked: targets without it throw
 //   GatewayError.unsupported in encodeRequest. `item_reference` is decoded as an opaque part of this dialect.
 import type { DialectDriver } from '../../../core/types/dialect.ts'
-import { docs } from './docs.ts'
+import { COUNT_PATH } from './count.ts'
+import { countDocs, docs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { decodeRequest } from './request/decode.ts'
 import { encodeRequest } from './request/encode.ts'
@@ -24,7 +25,10 @@ import { filterStream } from './stream/filter.ts'
 export const responsesDialect: DialectDriver = {
   id: 'responses',
   modelPlaces: { whole: 'model', frame: 'response.model', once: false },
-  routes: [{ path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text', docs }],
+  routes: [
+    { path: '/v1/responses', operation: 'chat', bodyLimit: 'json', models: 'text', docs },
+    { path: COUNT_PATH, operation: 'count_tokens', bodyLimit: 'json', models: 'concrete', docs: countDocs },
+  ],
   validate: validateResponses,
   decodeRequest,
   encodeResponse,

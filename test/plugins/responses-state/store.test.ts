@@ -2,10 +2,9 @@
 import { expect, it } from 'vitest'
 import { sql as query } from '../../../core/db/sql.ts'
 import type { Vault } from '../../../core/types/ports.ts'
-import type { Head } from '../../../plugins/responses-state/head.ts'
 import { migrations } from '../../../plugins/responses-state/migrations.ts'
 import { type Scope, turnStore } from '../../../plugins/responses-state/store.ts'
-import type { Turn } from '../../../plugins/responses-state/turn.ts'
+import type { Head, Turn } from '../../../plugins/responses-state/turn.ts'
 import { ENGINES } from '../../support/engines.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { wallClock } from '../budgets/support.ts'
@@ -14,9 +13,9 @@ const DAY_MS = 86_400_000
 const ALICE: Scope = { orgId: 1, keyId: 7 }
 const turnOf = (text: string): Turn => ({
   messages: [{ role: 'user', parts: [{ t: 'text', text }] }],
-  output: [null, { t: 'text', text: `Re: ${text}` }],
+  output: [{ type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: `Re: ${text}` }] }],
 })
-const HEAD = { request: { model: 'm' }, response: { id: 'r' }, family: 'gpt', completedAt: 1 } as unknown as Head
+const HEAD: Head = { id: 'r', status: 'completed', output: [] }
 /** A value opens at its own place only. */
 const vault = {
   seal: async (plain: string, at: object) => JSON.stringify([at, plain]),
@@ -34,7 +33,7 @@ it.each(ENGINES)('are read by their owner until they expire, on $name', async ({
     const log = recordingLog()
     const store = turnStore({ db, vault, clock, log }, { maxTurns: 3, maxChainBytes: 100_000 })
     const keep = async (scope: Scope, token: string, parent: string | null): Promise<void> => {
-      const { total: _, ...sealed } = await store.seal(scope.orgId, token, turnOf(token), HEAD)
+      const sealed = await store.seal(scope.orgId, token, JSON.stringify(turnOf(token)), JSON.stringify(HEAD))
       const { sql } = store.insert(scope, { token, parent, ...sealed }, clock.now(), clock.now() + DAY_MS)
       await db.run(sql)
       // A repeated settlement changes nothing.

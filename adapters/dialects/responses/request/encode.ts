@@ -10,6 +10,7 @@ import { withLoadedTools } from '../../shared/deferred-tools.ts'
 import { isObject } from '../../shared/fields.ts'
 import { fittedId } from '../../shared/long-ids.ts'
 import { refuseMcpServers } from '../../shared/references.ts'
+import { countedMembers, pathOf } from '../count.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning, encodeSampling, encodeText, isReasoningModel } from './encode-options.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
@@ -38,7 +39,8 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecConte
     ...state(request),
     ...(request.stream ? { stream: true } : {}),
   }
-  return { path: '/v1/responses', headers: headers(request), body: wireBody(stringify(wire)) }
+  const sent = codec.operation === 'count_tokens' ? countedMembers(wire as JsonObject) : wire
+  return { path: pathOf(codec.operation), headers: headers(request), body: wireBody(stringify(sent)) }
 }
 
 function refuse(request: Frozen<CanonicalRequest>, codec: CodecContext): void {

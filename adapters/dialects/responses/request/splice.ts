@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'
+import { inspectCount, pathOf } from '../count.ts'
 import { failureOf, outcome } from '../response/decode.ts'
 import { completedUsage, decodeUsage } from '../usage.ts'
 
@@ -23,11 +24,12 @@ export const spliceRequest: DialectDriver['spliceRequest'] = (body, codec, calle
     const value = caller.get(name)
     if (value !== null) headers.push(name, value)
   }
-  return { path: '/v1/responses', headers }
+  return { path: pathOf(codec.operation), headers }
 }
 
 /** Never throws: an unreadable answer has no facts. */
 export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) => {
+  if (codec.operation === 'count_tokens') return inspectCount(body)
   const usage = body.get('usage')
   const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
   const output = body.raw('output') ?? ''

@@ -5,6 +5,7 @@ import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
 import { isObject, loose, others } from '../../shared/fields.ts'
 import { hasToolCall, settleFinish } from '../../shared/finish.ts'
+import { decodeCount } from '../count.ts'
 import { innerError } from '../errors.ts'
 import { decodeUsage, missingUsage } from '../usage.ts'
 import { decodeItem } from './decode-items.ts'
@@ -37,6 +38,7 @@ export function decodeResponse(body: WireBody, codec: CodecContext): CanonicalRe
   const wire = body.json() as JsonObject
   const failure = failureOf(wire)
   if (failure !== null) throw failure
+  if (codec.operation === 'count_tokens') return decodeCount(wire, codec)
   if (!Array.isArray(wire.output)) throw GatewayError.protocol('The upstream’s answer has no output.')
   const parts: Part[] = []
   for (const item of wire.output) if (isObject(item)) parts.push(...decodeItem(item, codec))

@@ -4,6 +4,7 @@ import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/t
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { isObject } from '../../shared/fields.ts'
 import { isUnreported, usageOrEstimate } from '../../shared/unreported-usage.ts'
+import { encodeCount } from '../count.ts'
 import { partSecret, secretText } from '../secrets.ts'
 import { encodeUsage } from '../usage.ts'
 import { encodeAnnotation } from './annotations.ts'
@@ -22,6 +23,7 @@ import {
 import { echoMembers, headMembers, ownId, signatureId, statusOf } from './response-object.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
+  if (codec.operation === 'count_tokens') return encodeCount(response.usage.inputTotal)
   const choice = response.choices[0]
   const finish = choice?.finish ?? 'error'
   const refused = choice?.parts.some((part) => part.t === 'refusal') ?? false

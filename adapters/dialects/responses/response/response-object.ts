@@ -1,5 +1,4 @@
 // Builds the response object around the output: every member that the published schemas require, with the echo of the caller's request.
-import { storedTurnIn } from '../../../../core/calls/stored-turn.ts'
 import type { Finish } from '../../../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
@@ -40,7 +39,6 @@ export function headMembers(head: ResponseHead, request: Frozen<CanonicalRequest
 /** Returns the members that stay the same; computed once per answer. */
 export function echoMembers(codec: CodecContext): JsonObject {
   const { request } = codec
-  const kept = storedTurnIn(codec)
   const own = request?.ext.responses ?? {}
   const { sampling, state, reasoning, cache } = request ?? {}
   return {
@@ -53,7 +51,7 @@ export function echoMembers(codec: CodecContext): JsonObject {
     parallel_tool_calls: request?.parallelToolCalls ?? true,
     frequency_penalty: sampling?.frequencyPenalty ?? 0,
     presence_penalty: sampling?.presencePenalty ?? 0,
-    previous_response_id: state?.previousResponseId ?? kept?.previous ?? null,
+    previous_response_id: state?.previousResponseId ?? null,
     ...(state?.promptTemplate === undefined ? {} : { prompt: state.promptTemplate as Json }),
     prompt_cache_key: cache?.key ?? null,
     prompt_cache_retention: cache?.retention ?? null,
@@ -63,8 +61,8 @@ export function echoMembers(codec: CodecContext): JsonObject {
       ...(isObject(own.reasoning) ? own.reasoning : {}),
     },
     safety_identifier: request?.safetyId ?? null,
-    // The gateway stores an answer where a plugin says so; otherwise only an upstream of this dialect does.
-    store: kept?.store ?? (codec.upstream === 'responses' && (state?.store ?? false)),
+    // Only an upstream of this dialect stores answers. A plugin that stores them changes this member in the text.
+    store: codec.upstream === 'responses' && (state?.store ?? false),
     temperature: sampling?.temperature ?? 1,
     text: textOf(request, isObject(own.text) ? own.text : {}),
     tool_choice: echoToolChoice(request),

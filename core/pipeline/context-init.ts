@@ -1,0 +1,24 @@
+// What a request's context is made of.
+import type { Generation } from '../plugins/generation.ts'
+import type { Dialect, Operation } from '../types/canonical.ts'
+import type { KeyScope, ModelKind } from '../types/context.ts'
+import type { HeaderBag, Ingress } from '../types/ports.ts'
+
+export interface ContextInit<P> {
+  ingress: Ingress | null
+  generation: Generation
+  slotCount: number
+  operation: Operation
+  /** Default `none`: an internal call has no key. */
+  scope?: KeyScope
+  /** Default `text`: an internal call may name a virtual model. */
+  models?: ModelKind
+  keyRequired?: boolean
+  dialect: Dialect
+  headers: HeaderBag
+  /** Epoch ms; `monotonic` is monotonic ms. */
+  now: number
+  monotonic: number
+  source?: string
+  parent?: P | null
+}
