@@ -186,6 +186,8 @@ export interface Exposition {
 
 /** Identifies callers of the control plane. The sign-in plugin provides it. */
 export interface OperatorService {
+  /** For the 401 of anonymous callers: the route that gives a session. Default: `POST /api/login`. */
+  readonly signInRoute?: string
   /** Returns null for an anonymous caller. @throws GatewayError 401 for a wrong or expired credential. */
   identify(request: Request, peer: Peer): Promise<Operator | null>
 }

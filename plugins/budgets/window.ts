@@ -134,7 +134,7 @@ function period(kind: Exclude<BudgetWindow, 'lifetime'>, shown: number, ahead: n
 }
 
 // The account of a budget in the ledger: one per window.
-const PREFIX = 'budget:'
+export const PREFIX = 'budget:'
 
 /** The account in the ledger's form. */
 export interface BudgetAccount {

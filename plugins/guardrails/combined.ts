@@ -1,5 +1,5 @@
-// The policy of an organization: the gateway's own, which applies to everyone, and what the organization adds. Nothing that an organization
-// sets takes away from the gateway's.
+// The policy of an organization: the gateway's own, which applies to everyone, and the rules that the organization adds. It cannot weaken the
+// gateway's policy.
 import { type InjectionPolicy, type Policy, policyOf, redactsInput } from './policy.ts'
 import type { Rule } from './rule.ts'
 import type { Action, Direction } from './service.ts'
@@ -41,7 +41,7 @@ export function combinedPolicy(gateway: Settings, own: Settings): Policy {
   }
 }
 
-/** What these detectors find depends on their lists, so that the rules of both run. */
+/** The findings of these detectors depend on their lists, so that the rules of both run. */
 const LISTED: ReadonlySet<string> = new Set(['topics', 'keywords'])
 const ACTIONS: Readonly<Record<Action, number>> = { log: 0, redact: 1, block: 2 }
 const TOKENS: Readonly<Record<Policy['tokens'], number>> = { log: 0, auto: 1, block: 2 }

@@ -6,7 +6,7 @@ import { firstIssue } from '../../core/http/api-routes.ts'
 import type { DeclaredSetting } from '../../core/services.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { AllStored } from './store.ts'
+import type { AllStored, Change } from './store.ts'
 
 export type Nested = { [key: string]: unknown }
 
@@ -25,14 +25,7 @@ export function documentOf(settings: readonly Pick<DeclaredSetting, 'key' | 'val
   return document
 }
 
-export interface Change {
-  /** The owner of the value: an organization; null: the gateway. */
-  readonly orgId: number | null
-  /** null resets the setting. */
-  readonly value: unknown
-}
-
-/** Who changes settings. */
+/** The caller that changes settings. */
 export interface Changer {
   readonly orgId: number | null
   readonly role: Operator['role']

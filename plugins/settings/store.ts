@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Migration } from '../../core/types/db.ts'
-import type { Change } from './document.ts'
 
 export const migrations: Migration[] = [
   {
@@ -47,6 +46,13 @@ export async function allSettings(db: Db): Promise<AllStored> {
   const gateway = byOrg.get(0) ?? {}
   byOrg.delete(0)
   return { gateway, organizations: byOrg }
+}
+
+export interface Change {
+  /** The owner of the value: an organization; null: the gateway. */
+  readonly orgId: number | null
+  /** null resets the setting. */
+  readonly value: unknown
 }
 
 export interface StoredBy {

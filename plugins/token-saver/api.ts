@@ -28,7 +28,7 @@ const answer = z.strictObject({
 })
 
 export interface FilterState {
-  /** What holds for an organization; null: the gateway's own. */
+  /** The settings of an organization; null: the gateway's own. */
   of(orgId: number | null): { readonly filters: boolean; readonly disabled: ReadonlySet<string>; readonly levels: Levels }
   stats(orgId: number | null, filter: string): Readonly<FilterStats>
 }
