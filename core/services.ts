@@ -193,6 +193,8 @@ export interface Exposition {
 
 /** Identifies callers of the control plane. The sign-in plugin provides it. */
 export interface OperatorService {
+  /** For the 401 of anonymous callers: the route that gives a session. Default: `POST /api/login`. */
+  readonly signInRoute?: string
   /** Returns null for an anonymous caller. @throws GatewayError 401 for a wrong or expired credential. */
   identify(request: Request, peer: Peer): Promise<Operator | null>
 }
@@ -219,21 +221,27 @@ export interface DeclaredSetting {
   readonly key: string
   readonly schema: ZodType
   readonly value: unknown
-  readonly source: 'default' | 'config' | 'env' | 'runtime'
+  readonly source: 'default' | 'config' | 'env' | 'runtime' | 'organization'
   readonly pinned: boolean
+  /** `organization`: each organization may have a value of its own. */
+  readonly scope: 'gateway' | 'organization'
 }
 
 /** Settings changed at run time; they take precedence over file and environment. */
 export interface RuntimeSettings {
-  /** Replaces all values, by dotted key. A value that no longer fits its schema is skipped with a warning. Watchers run. */
-  set(values: Readonly<Record<string, unknown>>): void
+  /**
+   * Replaces all values, by dotted key; `organizations` holds those that organizations changed for themselves. A value that no longer fits
+   * its schema is skipped with a warning. Watchers run.
+   */
+  set(values: Readonly<Record<string, unknown>>, organizations?: ReadonlyMap<number, Readonly<Record<string, unknown>>>): void
   /** Removes this layer. File and environment apply again, unless a newer layer is active. */
   end(): void
 }
 
 /** All settings of all plugins of this gateway. The plugin that stores runtime settings adds the runtime layer. */
 export interface SettingsService {
-  declared(): readonly DeclaredSetting[]
+  /** The values of the gateway, or of one organization. */
+  declared(orgId?: number | null): readonly DeclaredSetting[]
   /** Adds a layer. The newest active one applies. It outlives a reload: end it on teardown. */
   layer(): RuntimeSettings
 }

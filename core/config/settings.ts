@@ -9,12 +9,15 @@ export interface SettingSource {
   /** Returns the value of this setting's variable; undefined: it has none, or it is not set. */
   env(key: string): { readonly variable: string; readonly value: unknown } | undefined
   /** Stored through the API, by dotted key. */
-  readonly runtime: Readonly<Record<string, unknown>>
+  readonly runtime: StoredSettings
 }
+
+/** Values by dotted key. */
+export type StoredSettings = Readonly<Record<string, unknown>>
 
 export interface SettingEntry {
   readonly value: unknown
-  readonly source: 'default' | 'config' | 'env' | 'runtime'
+  readonly source: 'default' | 'config' | 'env' | 'runtime' | 'organization'
   readonly pinned: boolean
   /** Message about a stored value that no longer fits its schema and was skipped. */
   readonly ignored?: string
@@ -27,6 +30,19 @@ export function resolveSetting(key: string, schema: ZodType, from: SettingSource
   const stored = schema.safeParse(from.runtime[key], WORDED)
   if (stored.success) return { value: stored.data, source: 'runtime', pinned: false }
   return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
+}
+
+/** Returns the value of one organization, whose stored values are `own`; `below` is the gateway's. A pinned value holds for everyone. */
+export function resolveOwn(key: string, schema: ZodType, below: SettingEntry, own: StoredSettings): SettingEntry {
+  if (below.pinned || !Object.hasOwn(own, key)) return below
+  const stored = schema.safeParse(own[key], WORDED)
+  if (stored.success) return { value: stored.data, source: 'organization', pinned: false }
+  return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
+}
+
+/** True: each organization may have a value of its own. */
+export function differsByOrganization(schema: ZodType): boolean {
+  return schema.meta()?.scope === 'organization'
 }
 
 function configured(key: string, schema: ZodType, from: SettingSource): SettingEntry {

@@ -125,7 +125,7 @@ async function operatorOf(route: ApiRoute, request: Request, peer: Peer, environ
   const role = roleOf(route)
   if (role === 'public') return NOBODY
   const operator = await identified(request, peer, environment)
-  if (operator === null) throw unidentified()
+  if (operator === null) throw unidentified(environment.operators?.signInRoute)
   if (operator.readOnly && route.method !== 'GET')
     throw GatewayError.forbidden('This token may only read. Use one of scope `manage`.')
   if (RANK[operator.role] < RANK[role]) throw GatewayError.forbidden(`This needs the role \`${role}\`.`)
@@ -138,9 +138,11 @@ async function identified(request: Request, peer: Peer, { operators }: ApiEnviro
   return peer.local === true ? OPEN : null
 }
 
-function unidentified(): GatewayError {
+/** @param route set where each caller needs a credential, also a local one. */
+function unidentified(route: string | undefined): GatewayError {
+  const local = ' Without a password the control plane answers local clients only.'
   return new GatewayError(
-    'Sign in first: send a session token (POST /api/login) or a management token as `Authorization: Bearer <token>`. Without a password the control plane answers local clients only.',
+    `Sign in first: send a session token (${route ?? 'POST /api/login'}) or a management token as \`Authorization: Bearer <token>\`.${route === undefined ? local : ''}`,
     { status: 401, type: 'authentication_error', code: 'invalid_credentials', headers: ['www-authenticate', 'Bearer'] },
   )
 }

@@ -54,7 +54,9 @@ export function controlApp(options: ControlOptions): ControlApp {
     silent: true,
     onError: (error, event) => failed(event.req as Request, thrownBy(error, event.req as Request, options)),
   })
-  for (const route of options.routes) {
+  // A route of another profile does not exist here, for any method and any caller.
+  const routes = options.routes.filter(({ profile }) => (profile ?? options.profile) === options.profile)
+  for (const route of routes) {
     const literal = literalParts(route.path)
     const call = async (event: H3Event): Promise<Response> => {
       const request = event.req as Request
@@ -67,7 +69,7 @@ export function controlApp(options: ControlOptions): ControlApp {
     app.on(route.method, route.path, call)
     if (route.method === 'GET') app.on('HEAD', route.path, async (event) => withoutBody(await call(event)))
   }
-  for (const [path, methods] of methodsByPath(options.routes)) {
+  for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, (event: H3Event) => failed(event.req as Request, GatewayError.methodNotAllowed(event.req.method, methods)))
   }
   app.all('/**', (event: H3Event) => failed(event.req as Request, unknown(event.req as Request, options)))

@@ -1,4 +1,5 @@
 // Validates a plugin object before it is set up. Each message names the plugin and the mistake.
+import type { ZodType } from 'zod'
 import { owns } from '../http/data-routes.ts'
 import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
 
@@ -22,7 +23,12 @@ export function checkPlugin({ name, requires, definition }: Plugin): void {
   if (definition.offers !== undefined && !isFunction(definition.offers)) wrong('offers', 'a function')
   if (!Array.isArray(requires) || !isNames(requires)) wrong('requires', 'a list of names')
   if (config !== undefined && !(isSchema(config) && typeof config.shape === 'object')) wrong('config', 'a zod object')
-  for (const [key, schema] of Object.entries(settings)) if (!isSchema(schema)) wrong(`settings['${key}']`, 'a zod schema')
+  for (const [key, schema] of Object.entries(settings)) {
+    if (!isSchema(schema)) wrong(`settings['${key}']`, 'a zod schema')
+    const { scope } = (schema as ZodType).meta?.() ?? {}
+    if (scope !== undefined && scope !== 'organization')
+      wrong(`settings['${key}'].meta().scope`, '`organization`, or absent for a setting of the whole gateway')
+  }
   if (typeof variables !== 'object' || Array.isArray(variables)) wrong('variables', 'an object')
   if (!Array.isArray(migrations)) wrong('migrations', 'a list')
 }

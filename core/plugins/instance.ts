@@ -34,7 +34,11 @@ export interface PluginInstance {
   /** Stop functions of its jobs. Each waits for a job that is running. */
   readonly jobs: (() => Promise<void>)[]
   readonly settings: Map<string, unknown>
-  readonly watchers: Map<string, ((value: unknown) => void)[]>
+  /** Values that organizations changed for themselves, by organization and key. */
+  ownSettings: ReadonlyMap<number, ReadonlyMap<string, unknown>>
+  /** Increases with each change of a value in `settings` or `ownSettings`. */
+  settingsVersion: number
+  readonly watchers: Map<string, ((value: unknown, orgId: number | null) => void)[]>
   /** Registrations are sealed when setup ends. After teardown the plugin cannot start work. */
   phase: 'setup' | 'running' | 'ended'
 }
@@ -57,6 +61,8 @@ export function pluginInstance(plugin: Plugin, options: Record<string, unknown>)
     undo: [],
     jobs: [],
     settings: new Map(),
+    ownSettings: new Map(),
+    settingsVersion: 0,
     watchers: new Map(),
     phase: 'setup',
   }

@@ -21,6 +21,7 @@ import { checkPage } from './check-page.ts'
 import { checkPanel } from './check-panel.ts'
 import type { PluginInstance } from './instance.ts'
 import { startJob } from './jobs.ts'
+import { scopedSettings } from './scoped-settings.ts'
 
 /** The gateway's parts that all plugins share. */
 export interface Facilities {
@@ -71,10 +72,6 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
   const living = (call: string): void => {
     if (instance.phase === 'ended') throw new Error(`The plugin \`${name}\` calls gateway.${call}() after its end.`)
   }
-  const declared = (key: string): void => {
-    if (!instance.settings.has(key))
-      throw new Error(`The plugin \`${name}\` reads the setting \`${key}\`, which it did not declare.`)
-  }
   const log = scopedLog(lent.log, name)
   const needs = (what: string, setting: string): never => {
     throw new Error(`The plugin \`${name}\` needs ${what}, and this gateway has none. Set ${setting}.`)
@@ -96,16 +93,7 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       return scopedVault(vault, name)
     },
     detached: lent.detached,
-    settings: {
-      get: (key) => {
-        declared(key)
-        return instance.settings.get(key) as never
-      },
-      watch: (key, fn) => {
-        declared(key)
-        instance.watchers.set(key, [...(instance.watchers.get(key) ?? []), fn as (value: unknown) => void])
-      },
-    },
+    settings: scopedSettings(instance),
     events: {
       emit: (type, data, at) => lent.events.emit(type, data, at),
       on: (type, fn) => {

@@ -1,6 +1,13 @@
 // Manages the settings of all plugins over changing sources: declarations, current values and watchers.
 import type { ZodType } from 'zod'
-import { resolveSetting, type SettingEntry, type SettingSource } from '../config/settings.ts'
+import {
+  differsByOrganization,
+  resolveOwn,
+  resolveSetting,
+  type SettingEntry,
+  type SettingSource,
+  type StoredSettings,
+} from '../config/settings.ts'
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
@@ -20,11 +27,20 @@ interface Followed {
   readonly ignored: Set<string>
 }
 
+interface Layer {
+  values: StoredSettings
+  /** Values that organizations changed for themselves. */
+  organizations: ReadonlyMap<number, StoredSettings>
+}
+
+const NONE: ReadonlyMap<number, StoredSettings> = new Map()
+const NO_OWN: ReadonlyMap<number, ReadonlyMap<string, unknown>> = new Map()
+
 export class SettingsRegistry implements SettingsService {
   readonly #log: Logger
   readonly #following = new Map<PluginInstance, Followed>()
   /** The last layer is current. During a reload there are two. */
-  readonly #layers: { values: Readonly<Record<string, unknown>> }[] = []
+  readonly #layers: Layer[] = []
 
   constructor(log: Logger) {
     this.#log = log
@@ -34,6 +50,7 @@ export class SettingsRegistry implements SettingsService {
   enter(instance: PluginInstance, file: FileSettings): void {
     const followed = { file, ignored: new Set<string>() }
     for (const [key, schema] of schemasOf(instance.plugin)) instance.settings.set(key, this.#value(key, schema, followed))
+    instance.ownSettings = this.#own(instance, followed)
     this.#following.set(instance, followed)
   }
 
@@ -51,11 +68,12 @@ export class SettingsRegistry implements SettingsService {
   }
 
   layer(): RuntimeSettings {
-    const layer = { values: {} as Readonly<Record<string, unknown>> }
+    const layer: Layer = { values: {}, organizations: NONE }
     this.#layers.push(layer)
     return {
-      set: (values) => {
+      set: (values, organizations = NONE) => {
         layer.values = values
+        layer.organizations = organizations
         this.#refresh()
       },
       end: () => {
@@ -66,12 +84,22 @@ export class SettingsRegistry implements SettingsService {
     }
   }
 
-  declared(): readonly DeclaredSetting[] {
+  declared(orgId: number | null = null): readonly DeclaredSetting[] {
+    const own = (orgId === null ? undefined : this.#layers.at(-1)?.organizations.get(orgId)) ?? {}
     const byKey = new Map<string, DeclaredSetting>()
     for (const [{ plugin }, { file }] of this.#following) {
       for (const [key, schema] of schemasOf(plugin)) {
         // During a reload a plugin may be listed twice: the serving one comes first.
-        if (!byKey.has(key)) byKey.set(key, { plugin: plugin.name, key, schema, ...this.#resolve(key, schema, file) })
+        if (byKey.has(key)) continue
+        const differs = differsByOrganization(schema)
+        const entry = this.#resolve(key, schema, file)
+        byKey.set(key, {
+          plugin: plugin.name,
+          key,
+          schema,
+          scope: differs ? 'organization' : 'gateway',
+          ...(differs ? resolveOwn(key, schema, entry, own) : entry),
+        })
       }
     }
     return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -81,15 +109,39 @@ export class SettingsRegistry implements SettingsService {
     return resolveSetting(key, schema, { ...file, runtime: this.#layers.at(-1)?.values ?? {} })
   }
 
+  #value(key: string, schema: ZodType, followed: Followed): unknown {
+    return this.#checked(this.#resolve(key, schema, followed.file), key, followed)
+  }
+
   /** Warns once about a stored value that does not fit. */
-  #value(key: string, schema: ZodType, { file, ignored }: Followed): unknown {
-    const entry = this.#resolve(key, schema, file)
-    if (entry.ignored === undefined) ignored.delete(key)
-    else if (!ignored.has(key)) {
-      ignored.add(key)
-      this.#log.warn('setting.ignored', { key, reason: entry.ignored })
+  #checked(entry: SettingEntry, key: string, { ignored }: Followed, orgId: number | null = null): unknown {
+    const name = orgId === null ? key : `${orgId} ${key}`
+    if (entry.ignored === undefined) ignored.delete(name)
+    else if (!ignored.has(name)) {
+      ignored.add(name)
+      this.#log.warn('setting.ignored', { key, reason: entry.ignored, ...(orgId !== null && { orgId }) })
     }
     return entry.value
+  }
+
+  /** Values of organizations for the settings of one plugin. An organization without any is absent. */
+  #own({ plugin }: PluginInstance, followed: Followed): ReadonlyMap<number, ReadonlyMap<string, unknown>> {
+    const organizations = this.#layers.at(-1)?.organizations ?? NONE
+    if (organizations.size === 0) return NO_OWN
+    const found = new Map<number, Map<string, unknown>>()
+    for (const [key, schema] of schemasOf(plugin)) {
+      if (!differsByOrganization(schema)) continue
+      const below = this.#resolve(key, schema, followed.file)
+      for (const [orgId, stored] of organizations) {
+        if (!Object.hasOwn(stored, key)) continue
+        const entry = resolveOwn(key, schema, below, stored)
+        const value = this.#checked(entry, key, followed, orgId)
+        if (entry.source !== 'organization') continue
+        const values = found.get(orgId) ?? new Map<string, unknown>()
+        found.set(orgId, values.set(key, value))
+      }
+    }
+    return found
   }
 
   /** All values change before any watcher runs, because a watcher may read other settings. */
@@ -100,17 +152,36 @@ export class SettingsRegistry implements SettingsService {
         const value = this.#value(key, schema, followed)
         if (sameOptions(value, instance.settings.get(key))) continue
         instance.settings.set(key, value)
-        for (const watcher of instance.watchers.get(key) ?? []) told.push(() => this.#tell(instance, key, watcher, value))
+        instance.settingsVersion++
+        for (const watcher of instance.watchers.get(key) ?? [])
+          told.push(() => this.#tell(instance, key, () => watcher(value, null)))
       }
+      this.#refreshOwn(instance, followed, told)
     }
     for (const tell of told) tell()
   }
 
-  #tell(instance: PluginInstance, key: string, watcher: (value: unknown) => void, value: unknown): void {
+  #refreshOwn(instance: PluginInstance, followed: Followed, told: (() => void)[]): void {
+    const before = instance.ownSettings
+    const now = this.#own(instance, followed)
+    instance.ownSettings = now
+    for (const orgId of new Set([...before.keys(), ...now.keys()])) {
+      for (const key of new Set([...(before.get(orgId)?.keys() ?? []), ...(now.get(orgId)?.keys() ?? [])])) {
+        const [was, is] = [before.get(orgId), now.get(orgId)]
+        if (was?.has(key) === is?.has(key) && sameOptions(was?.get(key), is?.get(key))) continue
+        instance.settingsVersion++
+        const value = is?.has(key) ? is.get(key) : instance.settings.get(key)
+        for (const watcher of instance.watchers.get(key) ?? [])
+          told.push(() => this.#tell(instance, key, () => watcher(value, orgId)))
+      }
+    }
+  }
+
+  #tell(instance: PluginInstance, key: string, watcher: () => void): void {
     const failed = (error: unknown) =>
       this.#log.error('setting.watcher_failed', { plugin: instance.plugin.name, key, error: errorText(error) })
     try {
-      catchRejection(watcher(value), failed)
+      catchRejection(watcher(), failed)
     } catch (error) {
       failed(error)
     }

@@ -170,8 +170,20 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   readonly counters: Counters
   readonly metrics: MetricsFactory
   readonly settings: {
-    get<K extends keyof S & string>(key: K): z.output<S[K]>
-    watch<K extends keyof S & string>(key: K, fn: (value: z.output<S[K]>) => void): void
+    /** The gateway's value, or the one that holds for an organization. */
+    get<K extends keyof S & string>(key: K, orgId?: number | null): z.output<S[K]>
+    /**
+     * Calls `fn` after a change. `orgId` is null for the gateway's value; a number only for a setting with
+     * `.meta({ scope: 'organization' })`, when an organization sets or resets a value of its own, or when it inherits no more.
+     */
+    watch<K extends keyof S & string>(key: K, fn: (value: z.output<S[K]>, orgId: number | null) => void): void
+    /**
+     * Returns a function for the hot path. It compiles the settings once per change, and once more for each organization that has values
+     * of its own; all others share the gateway's.
+     */
+    compiled<T>(
+      compile: (get: <K extends keyof S & string>(key: K) => z.output<S[K]>, orgId: number | null) => T,
+    ): (orgId: number | null) => T
   }
   readonly events: {
     /** Emits an event: synchronous, typed, never throws to the emitter. */

@@ -30,6 +30,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   email_missing: 'The identity provider gave no e-mail address.',
   too_many_groups: 'The identity provider left out your groups, because there are too many.',
   issuer_unavailable: 'The identity provider cannot be reached. Try again later.',
+  rate_limited: 'Too many sign-ins failed. Try again in a minute.',
   client_refused: 'The identity provider refused this gateway. Ask an administrator of this gateway.',
   forbidden: 'Your account is disabled, or none of your groups gives access. Ask an administrator of this gateway.',
 }

@@ -138,7 +138,7 @@ export function advisorRoutes(gateway: PluginGateway, advisor: Advisor, actions:
     params: idParams,
     response: applied,
     audit: 'advisor.rollback',
-    handler: async ({ params, orgId, operator }) => shownApplied(await actions.rollBack(orgId, params.id, operator.actor)),
+    handler: async ({ params, orgId, operator }) => shownApplied(await actions.rollBack(orgId, params.id, operator)),
   })
 }
 

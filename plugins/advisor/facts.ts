@@ -40,6 +40,8 @@ export interface Facts {
   setting(key: string): unknown
   /** Whether the file fixes it. */
   isPinned(key: string): boolean
+  /** Whether the organization may have a value of its own. */
+  isOwn(key: string): boolean
   readonly spend: Spend | null
   /** The factor from what was seen in the window to a month of 30 days. */
   readonly monthly: number
@@ -87,6 +89,7 @@ export async function factsOf(
     price: (provider, model) => modelFacts.facts(provider, model).price,
     setting: (key) => declared.get(key)?.value,
     isPinned: (key) => declared.get(key)?.pinned ?? false,
+    isOwn: (key) => orgId === null || declared.get(key)?.scope === 'organization',
     spend: monthlyBudgetUsd === null ? null : spendOf(monthlyBudgetUsd, monthNano / 1e9, month, now),
     monthly: MONTH_DAYS / seenDays,
   }

@@ -16,6 +16,7 @@ import { upstreamDialects } from './estimate/calls.ts'
 import { estimator, type FactsOf, tokenEstimator } from './estimate/estimate.ts'
 import { withMarkup } from './estimate/markup.ts'
 import { toolShares } from './estimate/server-tools.ts'
+import { forgetSums } from './forgotten.ts'
 import { defaultKeyBudget } from './key-budget.ts'
 import { migrations } from './migrations.ts'
 import { mirror, REFRESH_MS } from './mirror.ts'
@@ -156,6 +157,7 @@ export const budgets = definePlugin({
       if (refusedBy !== 'session') looks.rejected(refusedBy, ctx.id)
     })
     const unlisten = ledger.onBooked(looks.booked)
+    forgetSums(gateway, ledger)
 
     const warned = new Set<number>()
     const look = async (): Promise<void> => {

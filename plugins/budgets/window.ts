@@ -2,7 +2,7 @@
 import type { Calendar, Window } from '../../core/timing/calendar.ts'
 import type { Budget } from './service.ts'
 
-const PREFIX = 'budget:'
+export const PREFIX = 'budget:'
 
 /** The account in the ledger's form. */
 export interface BudgetAccount {

@@ -9,16 +9,13 @@ import { injectBreakpoints } from './breakpoints.ts'
 export const cacheInjection = definePlugin({
   name: 'cache-injection',
   settings: {
-    'cache_injection.enabled': z.boolean().default(false),
+    'cache_injection.enabled': z.boolean().default(false).meta({ scope: 'organization' }),
     /** How long the upstream keeps the cached prefix. */
-    'cache_injection.ttl': z.enum(['5m', '1h']).default('5m'),
+    'cache_injection.ttl': z.enum(['5m', '1h']).default('5m').meta({ scope: 'organization' }),
   },
   setup(gateway) {
-    let enabled = gateway.settings.get('cache_injection.enabled')
-    gateway.settings.watch('cache_injection.enabled', (wanted) => {
-      enabled = wanted
-    })
-    const when = (ctx: RequestContext): boolean => enabled && ctx.operation === 'chat'
+    const set = gateway.settings.compiled((get) => ({ enabled: get('cache_injection.enabled'), ttl: get('cache_injection.ttl') }))
+    const when = ({ operation, principal }: RequestContext): boolean => operation === 'chat' && set(principal.orgId).enabled
     /** The attempt that got breakpoints, and whether the upstream refused them. */
     const attempts = gateway.slot<{ candidate: Candidate; refused: boolean }>()
 
@@ -27,7 +24,7 @@ export const cacheInjection = definePlugin({
       (ctx, call) => {
         const before = attempts.get(ctx)
         if (call.codec.upstream !== 'messages' || (before?.candidate === call.candidate && before.refused)) return
-        const breakpoints = injectBreakpoints(call.body, gateway.settings.get('cache_injection.ttl'))
+        const breakpoints = injectBreakpoints(call.body, set(ctx.principal.orgId).ttl)
         if (breakpoints === 0) return
         attempts.set(ctx, { candidate: call.candidate, refused: false })
         ctx.note('cache_injection', { breakpoints })

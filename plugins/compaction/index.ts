@@ -32,7 +32,8 @@ export const compaction = definePlugin({
       .min(1)
       .nullable()
       .default(null)
-      .describe('The model that writes summaries for `mode: model`. null: the model of the request.'),
+      .describe('The model that writes summaries for `mode: model`. null: the model of the request.')
+      .meta({ scope: 'organization' }),
   },
   setup(gateway) {
     const { clock, settings, vault } = gateway
@@ -51,7 +52,7 @@ export const compaction = definePlugin({
       checkItems(ctx.request.input)
       const { input, instructions } = ctx.request
       const entries = input.flatMap((item) => entryOf(item) ?? [])
-      const model = settings.get('compact.model') ?? ctx.requestedModel
+      const model = settings.get('compact.model', ctx.principal.orgId) ?? ctx.requestedModel
       const { text, usage } = await summaryOf(gateway, ctx, model, { instructions, entries })
       return answered(ctx, [...split(input.filter(isKept)).before, await seal(ctx, text)], usage)
     }

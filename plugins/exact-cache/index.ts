@@ -25,7 +25,7 @@ export const exactCache = definePlugin({
   }),
   settings: {
     /** 0 = off. */
-    'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0),
+    'exact_cache.ttl_ms': z.int().min(0).max(MAX_TTL_MS).default(0).meta({ scope: 'organization' }),
   },
   variables: {
     DEDUP_TTL_MS: {
@@ -43,14 +43,14 @@ export const exactCache = definePlugin({
     const results = metrics.tally('exact_cache_lookups_total', 'Look-ups in the exact cache.', ['result'])
     const series = { hit: results.series('hit'), followed: results.series('followed'), miss: results.series('miss') }
 
-    let ttlMs = settings.get('exact_cache.ttl_ms')
-    settings.watch('exact_cache.ttl_ms', (wanted) => {
-      ttlMs = wanted
-      if (wanted === 0) memory.clear()
+    const ttlMsOf = settings.compiled((get) => get('exact_cache.ttl_ms'))
+    settings.watch('exact_cache.ttl_ms', (wanted, orgId) => {
+      if (wanted === 0 && orgId === null) memory.clear()
     })
     const ttlOf = (ctx: RequestContext): number => {
       const wanted = directives.of(ctx).ttlMs
       if (wanted !== undefined) return Math.min(wanted, MAX_TTL_MS)
+      const ttlMs = ttlMsOf(ctx.principal.orgId)
       return ttlMs === 0 ? 0 : Math.min(ttlMs, directives.maxAgeOf(ctx))
     }
 

@@ -1,7 +1,6 @@
 // Runs the detectors in order: built-in ones first, then remote ones, which see the redacted text.
 import { changedForCaller } from '../../core/calls/derived-answer.ts'
 import { rootOf } from '../../core/records/root-request.ts'
-import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
@@ -9,25 +8,24 @@ import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
-import { bodyTexts } from './body-texts.ts'
+import { blockBody, PLACE } from './block-body.ts'
 import { driven, inspectTexts, type PlacedText } from './inspect-texts.ts'
 import { Inspection } from './inspection.ts'
 import { GuardedStream, restored } from './output-stream.ts'
-import { type InjectionPolicy, injectionFacts, type Policy } from './policy.ts'
+import type { InjectionPolicy, Policy } from './policy.ts'
 import { Redactor } from './redactor.ts'
 import { askRemote, type InfoText } from './remote.ts'
 import { HeldStream } from './remote-stream.ts'
 import { Findings } from './rule.ts'
 import type { Action, Detector, Direction, GuardrailService, LocalDetector, RemoteDetector } from './service.ts'
-import type { Settings } from './settings.ts'
 import { mapRequest, mapResponse, type Place, type Visit } from './texts.ts'
 
 interface GuardInit {
   gateway: PluginGateway
   keys(): Services['keys'] | undefined
   caches(): Services['exactCache'] | undefined
-  policy(): Policy
-  settings(): Settings
+  /** null: the gateway's own. */
+  policy(orgId: number | null): Policy
   detectors: ReadonlyMap<string, Detector>
   counted(detector: string, action: Action | 'failed'): void
 }
@@ -37,30 +35,6 @@ interface Guarded {
   readonly findings: Findings
   readonly redactor: Redactor
   tightened: boolean
-}
-
-// Reads the body of a request for rules that block. It changes nothing; a finding refuses the request.
-interface Reading {
-  /** Returns an inspection with only the blocking rules; one per reading, because it counts hits. */
-  inspection(): Inspection
-  readonly injection: InjectionPolicy | null
-  readonly due: () => boolean
-}
-
-const PLACE: Place = { role: 'user', place: 'text', lead: '' }
-
-/** @throws GatewayError with a detector's decision. */
-function* blockBody(raw: Uint8Array, { inspection, injection, due }: Reading): Generator<void, void> {
-  const { texts, joined } = bodyTexts(decodeUtf8(raw, raw[0] === 0xef ? 3 : 0))
-  yield* inspectTexts(
-    texts.map((text) => ({ text, place: PLACE })),
-    { inspection: inspection(), direction: 'input', injection: null, due },
-  )
-  const parts = joined.map(({ text, role }) => ({
-    text,
-    place: role === 'user' ? PLACE : ({ ...PLACE, role: 'system' } as Place),
-  }))
-  yield* inspectTexts(parts, { inspection: inspection(), direction: 'input', injection, due })
 }
 
 // Observes a streamed answer without holding anything back: the answer stays on the byte lane.
@@ -92,10 +66,19 @@ export function workBudget(clock: Clock): () => boolean {
   }
 }
 
-export function guard({ gateway, keys, caches, policy, settings, detectors, counted }: GuardInit) {
+export function guard({ gateway, keys, caches, policy: policies, detectors, counted }: GuardInit) {
   const { clock, log } = gateway
   const slot = gateway.slot<Guarded>()
   const held = gateway.slot<HeldStream>()
+
+  const exempt = (ctx: RequestContext): boolean => keys()?.of(rootOf(ctx))?.guardrailsExempt === true
+  /** A key of an organization can be exempt from that organization's policy, but not from the gateway's. */
+  const policy = (ctx: RequestContext): Policy => {
+    const { orgId } = ctx.principal
+    const whole = policies(orgId)
+    return orgId !== null && whole.enabled && exempt(ctx) ? policies(null) : whole
+  }
+  const isFree = (ctx: RequestContext): boolean => ctx.principal.orgId === null && exempt(ctx)
 
   const stateOf = (ctx: RequestContext): Guarded => {
     const root = rootOf(ctx)
@@ -106,26 +89,29 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
         counted(detector, action)
         if (action === 'failed') caches()?.request(root, { noStore: true })
       }
-      state = { findings: new Findings(root, count), redactor: new Redactor(policy().restore), tightened: false }
+      state = { findings: new Findings(root, count), redactor: new Redactor(policy(ctx).restore), tightened: false }
       slot.set(root, state)
     }
     return state
   }
-  const exempt = (ctx: RequestContext): boolean => keys()?.of(rootOf(ctx))?.guardrailsExempt === true
-  const staged = <R extends boolean>(direction: Direction, remote: R): (R extends true ? RemoteDetector : LocalDetector)[] =>
-    (policy().enabled
+  const staged = <R extends boolean>(
+    ctx: RequestContext,
+    direction: Direction,
+    remote: R,
+  ): (R extends true ? RemoteDetector : LocalDetector)[] =>
+    (policy(ctx).enabled
       ? [...detectors.values()].filter((one) => (one.remote ?? false) === remote && one.stage.includes(direction))
       : []) as never
   const inspectionOf = (ctx: RequestContext, direction: Direction, searched = true): Inspection => {
     const { findings, redactor } = stateOf(ctx)
-    const rules = searched ? policy().rules[direction] : []
-    const local = !searched || detectors.size === 0 ? [] : staged(direction, false)
+    const rules = searched ? policy(ctx).rules[direction] : []
+    const local = !searched || detectors.size === 0 ? [] : staged(ctx, direction, false)
     // Model output is never restored.
     const used = direction === 'input' ? redactor : new Redactor(false)
     return new Inspection({ direction, rules, local, findings, redactor: used, log })
   }
-  const injectionOf = (ctx: RequestContext): InjectionPolicy | null =>
-    slot.get(rootOf(ctx))?.tightened ? { ...injectionFacts(settings()), action: 'block' } : policy().injection
+  const injectionOf = (ctx: RequestContext): readonly InjectionPolicy[] =>
+    slot.get(rootOf(ctx))?.tightened ? [policy(ctx).asked] : policy(ctx).injection
 
   /** Returns the replacement of each text; the same list when there is none. */
   const inspected = async (
@@ -134,9 +120,9 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     texts: readonly PlacedText[],
   ): Promise<readonly string[]> => {
     const inspection = inspectionOf(ctx, direction)
-    const injection = direction === 'input' ? injectionOf(ctx) : null
+    const injection = direction === 'input' ? injectionOf(ctx) : []
     const out = await driven(inspectTexts(texts, { inspection, direction, injection, due: workBudget(clock) }))
-    const remote = staged(direction, true)
+    const remote = staged(ctx, direction, true)
     if (remote.length === 0) return out
     const shown = out.map((text, index) => ({ text, info: infoOf(direction, (texts[index] as PlacedText).place) }))
     return askRemote(remote, shown, { clock, inspection, signal: ctx.signal })
@@ -144,25 +130,24 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
   /** Blocking rules read the rest of the body too. */
   const readWhole = (ctx: RequestContext): void | Promise<void> => {
-    const rules = policy().rules.input.filter(({ action }) => action === 'block')
-    const local = staged('input', false).filter(({ mode }) => mode === 'block')
-    const asked = injectionOf(ctx)
-    const injection = asked?.action === 'block' ? asked : null
-    if (ctx.rawBody === null || (rules.length === 0 && local.length === 0 && injection === null)) return
+    const rules = policy(ctx).rules.input.filter(({ action }) => action === 'block')
+    const local = staged(ctx, 'input', false).filter(({ mode }) => mode === 'block')
+    const injection = injectionOf(ctx).filter(({ action }) => action === 'block')
+    if (ctx.rawBody === null || (rules.length === 0 && local.length === 0 && injection.length === 0)) return
     const { findings, redactor } = stateOf(ctx)
     const inspection = () => new Inspection({ direction: 'input', rules, local, findings, redactor, log })
     return driven(blockBody(ctx.rawBody, { inspection, injection, due: workBudget(clock) }))
   }
 
   const blocksInput = (ctx: RequestContext): boolean =>
-    policy().rules.input.some(({ action }) => action === 'block') ||
-    injectionOf(ctx)?.action === 'block' ||
-    [...staged('input', false), ...staged('input', true)].some(({ mode }) => mode === 'block')
+    policy(ctx).rules.input.some(({ action }) => action === 'block') ||
+    injectionOf(ctx).some(({ action }) => action === 'block') ||
+    [...staged(ctx, 'input', false), ...staged(ctx, 'input', true)].some(({ mode }) => mode === 'block')
 
   const readsInput = (ctx: RequestContext): boolean => {
-    const { enabled, rules, injection } = policy()
-    const wanted = enabled && (rules.input.length > 0 || injection !== null || detectors.size > 0)
-    return (wanted || slot.get(ctx)?.tightened === true) && !exempt(ctx)
+    const { enabled, rules, injection } = policy(ctx)
+    const wanted = enabled && (rules.input.length > 0 || injection.length > 0 || detectors.size > 0)
+    return (wanted && !isFree(ctx)) || (slot.get(ctx)?.tightened === true && !exempt(ctx))
   }
   const restoresOf = (ctx: RequestContext) => slot.get(rootOf(ctx))?.redactor.restores ?? null
   const answersCaller = (ctx: RequestContext): boolean => ctx.operation === 'chat' && rootOf(ctx).ingress !== null
@@ -173,9 +158,9 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
     readsAnswer(ctx: RequestContext): boolean {
       if (!answersCaller(ctx)) return false
-      const wanted = policy().rules.output.length > 0 || (detectors.size > 0 && staged('output', false).length > 0)
+      const wanted = policy(ctx).rules.output.length > 0 || (detectors.size > 0 && staged(ctx, 'output', false).length > 0)
       // Restoring a part of an answer needs events, too.
-      return (wanted && !exempt(ctx)) || restoresOf(ctx) !== null
+      return (wanted && !isFree(ctx)) || restoresOf(ctx) !== null
     },
 
     readsBack: (ctx: RequestContext): boolean => ctx.operation === 'chat' && ctx.parent === null && restoresOf(ctx) !== null,
@@ -192,7 +177,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     },
 
     asksAboutAnswer: (ctx: RequestContext): boolean =>
-      detectors.size > 0 && answersCaller(ctx) && staged('output', true).length > 0 && !exempt(ctx),
+      detectors.size > 0 && answersCaller(ctx) && staged(ctx, 'output', true).length > 0 && !isFree(ctx),
 
     async request(ctx: RequestContext<'chat'>): Promise<void> {
       const request = ctx.request
@@ -212,7 +197,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     async response(ctx: RequestContext, response: Frozen<CanonicalResponse>): Promise<Frozen<CanonicalResponse>> {
       const texts: PlacedText[] = []
       mapResponse(response, collecting(texts))
-      const out = exempt(ctx) ? texts.map(({ text }) => text) : await inspected(ctx, 'output', texts)
+      const out = isFree(ctx) ? texts.map(({ text }) => text) : await inspected(ctx, 'output', texts)
       let next = 0
       const clean = mapResponse(response, () => out[next++] as string)
       const restores = ctx.parent === null ? restoresOf(ctx) : null
@@ -225,8 +210,8 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       const restores = ctx.parent === null ? restoresOf(ctx) : null
       const watches =
         restoresOf(ctx) === null &&
-        policy().rules.output.every(({ action }) => action === 'log') &&
-        staged('output', false).every(({ mode }) => mode === 'log')
+        policy(ctx).rules.output.every(({ action }) => action === 'log') &&
+        staged(ctx, 'output', false).every(({ mode }) => mode === 'log')
       return watches ? watchedStream(inspection) : new GuardedStream(inspection, restores)
     },
 
@@ -234,7 +219,7 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
       let stream = held.get(ctx)
       if (stream === undefined) {
         const use = { clock, inspection: inspectionOf(ctx, 'output'), signal: ctx.signal }
-        stream = new HeldStream((texts: readonly InfoText[]) => askRemote(staged('output', true), texts, use))
+        stream = new HeldStream((texts: readonly InfoText[]) => askRemote(staged(ctx, 'output', true), texts, use))
         held.set(ctx, stream)
       }
       return stream.events(events)
@@ -260,14 +245,15 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
     /** Notes that tokens were not read. @throws GatewayError 400 naming the member, when the policy refuses them. */
     tokens(ctx: RequestContext, param: string): void {
       const { findings } = stateOf(ctx)
-      const mode = settings()['guardrails.tokens.mode']
+      const mode = policy(ctx).tokens
       if (mode === 'log' || (mode === 'auto' && !blocksInput(ctx))) return findings.add('tokens', 'unread', 'log', 'input')
       findings.refuseUnread(param)
     },
 
     readsInput,
     readsOutput: (ctx: RequestContext): boolean =>
-      (policy().rules.output.length > 0 || [...staged('output', false), ...staged('output', true)].length > 0) && !exempt(ctx),
+      (policy(ctx).rules.output.length > 0 || [...staged(ctx, 'output', false), ...staged(ctx, 'output', true)].length > 0) &&
+      !isFree(ctx),
     readWhole,
 
     tighten(ctx: RequestContext): void {
@@ -276,9 +262,8 @@ export function guard({ gateway, keys, caches, policy, settings, detectors, coun
 
     /** For cache keys: the answer depends on the rules. */
     version: (ctx: RequestContext): string | null => {
-      const { enabled } = policy()
-      const names = enabled ? [...detectors.keys()].sort() : []
-      return enabled ? JSON.stringify([exempt(ctx), names, settings()]) : null
+      const { enabled, version } = policy(ctx)
+      return enabled ? JSON.stringify([exempt(ctx), [...detectors.keys()].sort(), version]) : null
     },
   }
 }

@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
+import { combinedPolicy } from './combined.ts'
 import { guard } from './guard.ts'
 import { guardOperations } from './operations.ts'
 import { type Policy, policyOf } from './policy.ts'
@@ -15,22 +16,11 @@ export const guardrails = definePlugin({
   settings,
   setup(gateway) {
     const keys = Object.keys(settings) as SettingKey[]
-    const read = () => Object.fromEntries(keys.map((key) => [key, gateway.settings.get(key)])) as Settings
-    let current = read()
-    let policy: Policy = policyOf(current)
-    let stale = false
-    for (const key of keys)
-      gateway.settings.watch(key, () => {
-        stale = true
-      })
-    const policyNow = (): Policy => {
-      if (stale) {
-        stale = false
-        current = read()
-        policy = policyOf(current)
-      }
-      return policy
-    }
+    const policies: (orgId: number | null) => { set: Settings; policy: Policy } = gateway.settings.compiled((get, orgId) => {
+      const set = Object.fromEntries(keys.map((key) => [key, get(key)])) as Settings
+      const policy: Policy = orgId === null ? policyOf(set) : combinedPolicy(policies(null).set, set)
+      return { set, policy }
+    })
 
     const counter = gateway.metrics.counter(
       'guardrail_total',
@@ -42,11 +32,7 @@ export const guardrails = definePlugin({
       gateway,
       keys: gateway.optional('keys'),
       caches: gateway.optional('exactCache'),
-      policy: policyNow,
-      settings: () => {
-        policyNow()
-        return current
-      },
+      policy: (orgId) => policies(orgId).policy,
       detectors,
       counted: (detector, action) => counter.labels(detector, action).inc(),
     })

@@ -13,7 +13,7 @@ export interface PlacedText {
 interface Inspected {
   readonly inspection: Inspection
   readonly direction: Direction
-  readonly injection: InjectionPolicy | null
+  readonly injection: readonly InjectionPolicy[]
   /** Called between two steps. */
   readonly due: () => boolean
 }
@@ -26,8 +26,10 @@ const MIN_STEP = 2048
 export function* inspectTexts(texts: readonly PlacedText[], use: Inspected): Generator<void, string[]> {
   const out: string[] = []
   for (const { text, place } of texts) {
-    const source = use.injection === null ? null : injectionSource(place, use.injection)
-    if (source !== null) yield* judge(text, source, use)
+    for (const policy of use.injection) {
+      const source = injectionSource(place, policy)
+      if (source !== null) yield* judge(text, source, policy, use)
+    }
     out.push(yield* inspect(text, place, use))
     if (use.due()) yield
   }
@@ -61,9 +63,12 @@ function* inspect(text: string, place: Place, { inspection, direction, due }: In
   return seen + scanner.end()
 }
 
-function* judge(text: string, source: InjectionSource, { inspection, injection, due }: Inspected): Generator<void, void> {
-  if (injection === null) return
-  const { action, threshold } = injection
+function* judge(
+  text: string,
+  source: InjectionSource,
+  { action, threshold }: InjectionPolicy,
+  { inspection, due }: Inspected,
+): Generator<void, void> {
   const score = new InjectionScore(source)
   for (let at = 0; at < text.length; at += STEP) {
     score.add(text.slice(at, at + STEP))

@@ -44,8 +44,8 @@ export class Inspection {
   readonly #local: readonly LocalDetector[]
   readonly #redactor: Redactor
   readonly #log: Logger
-  /** Hits of rules that need several, over all texts. */
-  readonly #hits = new Map<string, number>()
+  /** Hits of rules that need several, over all texts, by rule and entity. */
+  readonly #hits = new Map<Rule['minHits'], Map<string, number>>()
 
   constructor(init: {
     direction: Direction
@@ -102,8 +102,10 @@ export class Inspection {
   #hit(rule: Rule, entity: string): void {
     const needed = rule.minHits?.get(entity) ?? 1
     if (needed > 1) {
-      const hits = (this.#hits.get(entity) ?? 0) + 1
-      this.#hits.set(entity, hits)
+      const counts = this.#hits.get(rule.minHits) ?? new Map<string, number>()
+      this.#hits.set(rule.minHits, counts)
+      const hits = (counts.get(entity) ?? 0) + 1
+      counts.set(entity, hits)
       if (hits < needed) return
     }
     this.findings.add(rule.detector, entity, rule.action, this.#direction)

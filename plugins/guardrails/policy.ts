@@ -22,9 +22,16 @@ export interface Policy {
   /** True: detectors of other plugins run. */
   readonly enabled: boolean
   readonly rules: Readonly<Record<Direction, readonly Rule[]>>
-  readonly injection: InjectionPolicy | null
+  /** Empty: prompts are not judged. */
+  readonly injection: readonly InjectionPolicy[]
+  /** For a request whose caller asked for a judgement. */
+  readonly asked: InjectionPolicy
+  /** For prompts of tokens. */
+  readonly tokens: Settings['guardrails.tokens.mode']
   /** True: personal data that was redacted in the request is restored in the answer. */
   readonly restore: boolean
+  /** For cache keys. */
+  readonly version: string
 }
 
 /**
@@ -51,16 +58,20 @@ export function policyOf(settings: Settings): Policy {
   return {
     enabled,
     rules: { input: enabled ? rulesOf(settings, 'input') : [], output: enabled ? rulesOf(settings, 'output') : [] },
-    injection: enabled && injection !== 'off' ? { action: injection, ...injectionFacts(settings) } : null,
-    restore:
-      enabled &&
-      settings['guardrails.pii.restore'] &&
-      settings['guardrails.pii.mode'] === 'redact' &&
-      settings['guardrails.pii.input'],
+    injection: enabled && injection !== 'off' ? [{ action: injection, ...injectionFacts(settings) }] : [],
+    asked: { action: 'block', ...injectionFacts(settings) },
+    tokens: settings['guardrails.tokens.mode'],
+    restore: redactsInput(settings) && settings['guardrails.pii.restore'],
+    version: JSON.stringify(settings),
   }
 }
 
-export function injectionFacts(settings: Settings): Omit<InjectionPolicy, 'action'> {
+/** True: personal data in requests is redacted. */
+export function redactsInput(settings: Settings): boolean {
+  return settings['guardrails.enabled'] && settings['guardrails.pii.mode'] === 'redact' && settings['guardrails.pii.input']
+}
+
+function injectionFacts(settings: Settings): Omit<InjectionPolicy, 'action'> {
   return {
     threshold: settings['guardrails.prompt_injection.threshold'],
     toolResults: settings['guardrails.prompt_injection.scan_tool_results'],

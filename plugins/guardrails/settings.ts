@@ -34,7 +34,7 @@ const regex = z
     if (fault !== null) issues.addIssue({ code: 'custom', message: fault })
   })
 
-export const settings = {
+const members = {
   'guardrails.enabled': no,
   'guardrails.tokens.mode': z
     .enum(['auto', 'log', 'block'])
@@ -65,5 +65,10 @@ export const settings = {
   'guardrails.keywords.output': yes,
 }
 
-export type SettingKey = keyof typeof settings
-export type Settings = { [K in SettingKey]: z.output<(typeof settings)[K]> }
+export type SettingKey = keyof typeof members
+export type Settings = { [K in SettingKey]: z.output<(typeof members)[K]> }
+
+/** An organization adds its own policy to the gateway's. */
+export const settings = Object.fromEntries(
+  Object.entries(members).map(([key, schema]) => [key, schema.meta({ ...schema.meta(), scope: 'organization' })]),
+) as typeof members

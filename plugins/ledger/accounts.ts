@@ -133,12 +133,28 @@ export function balances(db: Db, accounts: readonly Account[]): Promise<Balance[
   return db.all(sql`SELECT ${COLUMNS} FROM ledger_accounts WHERE ${sql.or(wanted)}`, balanceRow)
 }
 
-export function balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]> {
-  // A half-open range, so that both engines use an index, whatever their collation for LIKE is.
+/** A half-open range, so that both engines use an index, whatever their collation for LIKE is. */
+function begins(prefix: string) {
   const after = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
+  return sql`account >= ${prefix} AND account < ${after}`
+}
+
+export async function accountNames(db: Db, prefix: string): Promise<string[]> {
+  const rows = await db.all<{ account: string }>(sql`SELECT DISTINCT account FROM ledger_accounts WHERE ${begins(prefix)}`)
+  return rows.map(({ account }) => account)
+}
+
+const AT_ONCE = 500
+
+export async function dropAccounts(db: Db, names: readonly string[]): Promise<void> {
+  for (let at = 0; at < names.length; at += AT_ONCE)
+    await db.run(sql`DELETE FROM ledger_accounts WHERE account IN ${sql.in(names.slice(at, at + AT_ONCE))}`)
+}
+
+export function balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]> {
   return db.all(
     sql`SELECT ${COLUMNS} FROM ledger_accounts
-        WHERE account >= ${prefix} AND account < ${after} AND (window_start >= ${since} OR window_start = 0)
+        WHERE ${begins(prefix)} AND (window_start >= ${since} OR window_start = 0)
         ORDER BY account, window_start`,
     balanceRow,
   )

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isInDoubt } from '../../core/db/storage-fault.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { LiveRequest } from '../../core/types/context.ts'
-import { balances, balancesOf, book, charge, release, reserve, restate } from './accounts.ts'
+import { accountNames, balances, balancesOf, book, charge, dropAccounts, release, reserve, restate } from './accounts.ts'
 import { unpricedFacts } from './attention.ts'
 import { fits, forgetBefore, sumOf } from './caps.ts'
 import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
@@ -102,6 +102,8 @@ export const ledger = definePlugin({
       },
       balances,
       balancesOf,
+      names: accountNames,
+      drop: dropAccounts,
       sum: sumOf,
       forget: forgetBefore,
       restate: (tx, account, spentNano, requests) => restate(tx, account, spentNano, clock.now(), requests),

@@ -75,6 +75,10 @@ export interface LedgerService {
   onBooked(fn: (accounts: readonly Account[], requestId: string) => void): () => void
   /** Returns balances of existing accounts; an unused account has none. */
   balances(db: Db, accounts: readonly Account[]): Promise<Balance[]>
+  /** Returns the names of existing accounts with this prefix. */
+  names(db: Db, prefix: string): Promise<string[]>
+  /** Deletes accounts with their sums, for something that is gone. */
+  drop(db: Db, names: readonly string[]): Promise<void>
   /** Returns balances of all windows from `since` on whose name has this prefix. */
   balancesOf(db: Db, prefix: string, since: number): Promise<Balance[]>
   /** Returns the sum of what is spent and reserved in the ranges. */

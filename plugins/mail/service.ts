@@ -11,7 +11,7 @@ export interface Letter {
   readonly heading: string
   /** Plain text; the template escapes it for HTML. */
   readonly paragraphs: readonly string[]
-  /** The one button of the letter. `path` is below the public URL: `/reset?token=…`. */
+  /** The one button of the letter. `path` is below the public URL: `/reset#token=…`. */
   readonly action?: { readonly label: string; readonly path: string }
 }
 

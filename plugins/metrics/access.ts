@@ -10,23 +10,29 @@ export interface MetricsRules {
   /** True: neither client keys nor the people of one organization are accepted. */
   readonly operatorOnly: boolean
   operators(): OperatorService | undefined
-  /** Returns whether a secret is an active client key. */
-  isClientKey(secret: string): boolean
+  /** Returns the organization of an active client key, null for the gateway's own; undefined: the secret is no such key. */
+  organizationOf(secret: string): number | null | undefined
 }
 
+/** `tenant`: belongs to one organization, and sees no figures of the others. */
+export type Reader = 'operator' | 'tenant'
+
 /** @throws GatewayError 401; 403 for a client key, or a person of one organization, when only operators may read. */
-export async function checkReader(request: Request, peer: Peer, rules: MetricsRules): Promise<void> {
-  if (rules.open() || peer.operator !== undefined) return
+export async function readerOf(request: Request, peer: Peer, rules: MetricsRules): Promise<Reader> {
+  if (rules.open() || peer.operator !== undefined) return 'operator'
   const presented = credentials(request.headers)
   for (const credential of presented) {
     const operator = await operatorOf(credential, request, peer, rules.operators())
     if (operator === null) continue
     // The figures are those of the whole gateway.
-    if (!rules.operatorOnly || operator.orgId === null || operator.role === 'system') return
+    if (operator.orgId === null || operator.role === 'system') return 'operator'
+    if (!rules.operatorOnly) return 'tenant'
     throw GatewayError.forbidden('/metrics takes a session of a system administrator only (GATEWAY_METRICS_REQUIRE_OPERATOR).')
   }
-  if (presented.some(rules.isClientKey)) {
-    if (!rules.operatorOnly) return
+  for (const credential of presented) {
+    const orgId = rules.organizationOf(credential)
+    if (orgId === undefined) continue
+    if (!rules.operatorOnly) return orgId === null ? 'operator' : 'tenant'
     throw GatewayError.forbidden('/metrics takes a session or management token only (GATEWAY_METRICS_REQUIRE_OPERATOR).')
   }
   const accepted = rules.operatorOnly ? 'a session or management token' : 'a session token, management token or client key'

@@ -3,12 +3,19 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { answererOf } from '../../core/records/request-record.ts'
-import { checkReader, type MetricsRules } from './access.ts'
+import { type MetricsRules, readerOf } from './access.ts'
 import { genAiRecorder } from './gen-ai.ts'
 import { shownNames } from './names.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const FIRST_TOKEN = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Each figure counts the requests of all organizations. */
+const FOR_TENANTS = `# The figures of this gateway are for its operator. Those of your organization are in /api/usage and /api/reports.
+# HELP gateway_up 1 while the gateway answers.
+# TYPE gateway_up gauge
+gateway_up 1
+`
 
 export const metrics = definePlugin({
   name: 'metrics',
@@ -75,22 +82,23 @@ export const metrics = definePlugin({
       open: () => !requireOperator && !requireApiKey && signIn()?.required !== true,
       operatorOnly: requireOperator,
       operators: gateway.optional('operators'),
-      isClientKey: (secret) => {
+      organizationOf: (secret) => {
         const key = keys()?.find(secret) ?? null
-        return key !== null && keys()?.expired(key) === false
+        return key !== null && keys()?.expired(key) === false ? key.orgId : undefined
       },
     }
 
     gateway.api({
       method: 'GET',
       path: '/metrics',
-      summary: 'Prometheus exposition.',
+      summary: 'Prometheus exposition. Callers of one organization get `gateway_up` only.',
       // The handler checks credentials itself: client keys are accepted here.
       role: 'public',
       async handler({ request, peer }) {
-        await checkReader(request, peer, rules)
+        const headers = { 'content-type': exposition.contentType }
+        if ((await readerOf(request, peer, rules)) === 'tenant') return new Response(FOR_TENANTS, { headers })
         live.set([...gateway.live()].length)
-        return new Response(await exposition.text(), { headers: { 'content-type': exposition.contentType } })
+        return new Response(await exposition.text(), { headers })
       },
     })
   },

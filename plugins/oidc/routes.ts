@@ -54,6 +54,7 @@ export function oidcRoutes({ gateway, audit, parts, publicUrl }: OidcRoutes): vo
       const returnTo = checkedReturn(query.return_to)
       const base = baseOf(request, peer)
       try {
+        await ready.sessions.attempts.check(ready.sessions.addressOf(request.headers))
         const { location, cookie } = await begin(ready, returnTo, base + CALLBACK)
         return redirect(location, { 'set-cookie': cookie })
       } catch (error) {
@@ -74,8 +75,10 @@ export function oidcRoutes({ gateway, audit, parts, publicUrl }: OidcRoutes): vo
       const cookies = request.headers.get('cookie')
       const headers: Record<string, string> = isState(query.state) ? { 'set-cookie': ready.pending.cleared(query.state) } : {}
       try {
-        const started = await opened(ready, query, cookies)
-        const { token } = await recorded(ready, started, query, peer)
+        const { token, started } = await attempted(ready, request, async () => {
+          const started = await opened(ready, query, cookies)
+          return { started, ...(await recorded(ready, started, query, peer)) }
+        })
         return redirect(`${base}${started.returnTo}#token=${token}`, headers)
       } catch (error) {
         return failed(error, request, base, headers)
@@ -96,6 +99,20 @@ export function oidcRoutes({ gateway, audit, parts, publicUrl }: OidcRoutes): vo
       await audit.append({ ...entry, actor: 'anonymous', action: 'user.login_failed', details: { method: 'oidc', reason } })
       throw error
     }
+  }
+}
+
+/** Counts a sign-in that the caller failed. The person is not known before its end. @throws GatewayError 429, or the sign-in's own error. */
+async function attempted<T>({ sessions }: SignInParts, request: Request, work: () => Promise<T>): Promise<T> {
+  const attempt = await sessions.attempts.attempt(null, sessions.addressOf(request.headers))
+  try {
+    const done = await work()
+    await attempt.succeeded()
+    return done
+  } catch (error) {
+    // A provider that does not answer says nothing about the caller.
+    if (!GatewayError.is(error) || error.status >= 500) await attempt.succeeded()
+    throw error
   }
 }
 

@@ -17,7 +17,7 @@ export interface SignInParts {
   readonly rules: IdentityRules
   readonly pending: PendingSignIns
   readonly organizations: () => Services['organizations'] | undefined
-  readonly sessions: Pick<Services['signIn'], 'issue'>
+  readonly sessions: Pick<Services['signIn'], 'issue' | 'attempts' | 'addressOf'>
 }
 
 export interface Callback {

@@ -16,7 +16,7 @@ const SWEEP_MS = 60_000
 export const reasoningReplay = definePlugin({
   name: 'reasoning-replay',
   settings: {
-    'reasoning_replay.enabled': z.boolean().default(false),
+    'reasoning_replay.enabled': z.boolean().default(false).meta({ scope: 'organization' }),
   },
   variables: {
     REASONING_REPLAY: {
@@ -28,19 +28,19 @@ export const reasoningReplay = definePlugin({
   setup(gateway) {
     const { settings, vault } = gateway
     const thoughts = keptThoughts(gateway)
-    let enabled = settings.get('reasoning_replay.enabled')
+    const enabled = settings.compiled((get) => get('reasoning_replay.enabled'))
     let forgetting: Promise<void> | null = null
-    settings.watch('reasoning_replay.enabled', (wanted) => {
-      enabled = wanted
-      if (!wanted) forgetting = thoughts.forget()
+    settings.watch('reasoning_replay.enabled', (wanted, orgId) => {
+      // Switched off for the gateway, all are removed: organizations that keep it on collect new ones.
+      if (!wanted) forgetting = Promise.all([forgetting, thoughts.forget(orgId ?? undefined)]).then(() => {})
     })
-    gateway.every('sweep', SWEEP_MS, () => thoughts.sweep(enabled))
-    const when = (ctx: RequestContext): boolean => enabled && ctx.candidate !== null
+    gateway.every('sweep', SWEEP_MS, () => thoughts.sweep(enabled(null)))
+    const when = (ctx: RequestContext): boolean => ctx.candidate !== null && enabled(ctx.principal.orgId)
 
     const keyOf = (ctx: RequestContext): KeyOf => keysOf(ctx, (data) => vault.mac('key', data))
     const capture = (ctx: RequestContext) =>
       captured(keyOf(ctx), (keys: readonly string[], parts: readonly ReasoningPart[]) => {
-        if (enabled) thoughts.keep(ctx.principal.orgId, keys, parts)
+        if (enabled(ctx.principal.orgId)) thoughts.keep(ctx.principal.orgId, keys, parts)
       })
     // Captures the upstream's own text: a thought that another plugin changed is useless for its model.
     gateway.hook('stream', (ctx) => capture(ctx), { order: 'pre', before: 'think-tags', operation: 'chat', when })

@@ -24,7 +24,8 @@ export interface ThoughtStore {
   find(orgId: number | null, keys: readonly string[]): Promise<ThoughtRow[]>
   /** Removes expired rows. Resolves to whether any row is left. */
   prune(): Promise<boolean>
-  clear(): Promise<void>
+  /** Removes the rows of one organization; undefined: of all. */
+  clear(orgId?: number | null): Promise<void>
 }
 
 const shape = z.array(z.custom<ReasoningPart>((part) => (part as ReasoningPart | null)?.t === 'reasoning'))
@@ -75,8 +76,12 @@ export function thoughtStore(gateway: Pick<PluginGateway, 'vault' | 'clock' | 'l
       await db.run(sql`DELETE FROM reasoning_replay_cache WHERE expires_at <= ${clock.now()}`)
       return (await db.get(sql`SELECT 1 AS found FROM reasoning_replay_cache LIMIT 1`)) !== undefined
     },
-    async clear() {
-      await db.run(sql`DELETE FROM reasoning_replay_cache`)
+    async clear(orgId) {
+      await db.run(
+        orgId === undefined
+          ? sql`DELETE FROM reasoning_replay_cache`
+          : sql`DELETE FROM reasoning_replay_cache WHERE org_id = ${orgId ?? 0}`,
+      )
     },
   }
 }

@@ -20,10 +20,10 @@ export interface Thoughts {
   readonly find: Find
   /** Reads the missing thoughts of `wanted` from the table, in one query; undefined: there is nothing to wait for. Never rejects. */
   fetched(orgId: number | null, wanted: readonly Wanted[]): Promise<void> | undefined
-  /** Removes expired thoughts; while `kept` is false also from the table, until it is empty. */
+  /** Removes expired thoughts, also from the table until it is empty; with `kept`, in any case. */
   sweep(kept: boolean): Promise<void>
-  /** Removes all, in memory and in the table. */
-  forget(): Promise<void>
+  /** Removes those of one organization, in memory and in the table; undefined: all. */
+  forget(orgId?: number | null): Promise<void>
   close(): Promise<void>
 }
 
@@ -82,6 +82,7 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
       const { length } = JSON.stringify(parts)
       if (length > MAX_LENGTH) return
       const until = clock.now() + TTL_MS
+      leftInTable = true
       for (const key of keys) {
         memory.set(key, { parts, until })
         writer.push({ key, orgId, parts, until, age }, length)
@@ -103,12 +104,14 @@ export function keptThoughts(gateway: PluginGateway): Thoughts {
       memory.sweep()
       if (kept || leftInTable) leftInTable = await store.prune()
     },
-    async forget() {
-      age++
+    async forget(orgId) {
+      // Thoughts of other organizations stay in the queue and in the table, and are read from there again.
+      if (orgId === undefined) age++
       memory.clear()
       try {
         await writer.flush()
-        await store.clear()
+        memory.clear()
+        await store.clear(orgId)
       } catch (error) {
         log.warn('reasoning_replay.forget_failed', { error: String(error) })
         // The sweep removes it.

@@ -1,6 +1,7 @@
 // The request log: writes a row for every exchange with a delay, and the bodies if enabled.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
 import { logRoutes } from './api.ts'
 import { lossFacts } from './attention.ts'
 import { captureAnswers, failureAnswer } from './bodies/capture.ts'
@@ -32,7 +33,7 @@ export const requestLog = definePlugin({
     refusedPerMinute: amount(60),
   }),
   settings: {
-    'request_log.bodies': z.boolean().default(false),
+    'request_log.bodies': z.boolean().default(false).meta({ scope: 'organization' }),
   },
   variables: {
     LOG_ENABLED: { option: 'enabled', about: 'Store a row for each request.' },
@@ -53,18 +54,16 @@ export const requestLog = definePlugin({
     const omissions = gateway.slot<OmittedBodies>()
     gateway.provide('requestLog', { omit: (ctx, omitted) => omissions.set(ctx, omitted) })
 
-    let bodies = settings.get('request_log.bodies')
-    settings.watch('request_log.bodies', (wanted) => {
-      bodies = wanted
-    })
+    const bodiesOf = settings.compiled((get) => get('request_log.bodies'))
+    const logsBodies = ({ principal }: RequestContext): boolean => bodiesOf(principal.orgId)
     if (config.enabled) {
-      const answerOf = captureAnswers(gateway, () => bodies, config.maxBodyBytes)
+      const answerOf = captureAnswers(gateway, logsBodies, config.maxBodyBytes)
       const isLogged = credentialRefusals(gateway, config.refusedPerMinute)
       gateway.hook('settle', (ctx, outcome) => {
         if (!isLogged(outcome)) return
         const omitted = omissions.get(ctx)
         const entry = entryOf(ctx, outcome)
-        if (!bodies) return queue.push(entry, null)
+        if (!logsBodies(ctx)) return queue.push(entry, null)
         const request = omitted?.request ? null : ctx.rawBody
         const answer = omitted?.answer ? null : (answerOf(ctx) ?? failureAnswer(outcome.error))
         const kept = request === null && answer === null

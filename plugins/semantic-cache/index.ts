@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import type { RequestContext } from '../../core/types/context.ts'
 import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'
 import { type EmbedModel, embedder, embedModelOf } from './embedder.ts'
@@ -33,8 +34,8 @@ export const semanticCache = definePlugin({
     random: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => systemRandom),
   }),
   settings: {
-    'semantic_cache.enabled': z.boolean().default(false),
-    'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD),
+    'semantic_cache.enabled': z.boolean().default(false).meta({ scope: 'organization' }),
+    'semantic_cache.threshold': share.default(DEFAULT_THRESHOLD).meta({ scope: 'organization' }),
   },
   variables: {
     SEMANTIC_CACHE_ENABLED: { setting: 'semantic_cache.enabled', lenient: true, about: 'Switch the semantic cache on.' },
@@ -74,19 +75,26 @@ export const semanticCache = definePlugin({
       return 'reason' in model || virtualModels()?.named(orgId, model.name) != null ? null : model
     }
 
-    let enabled = settings.get('semantic_cache.enabled') && ttlMs > 0
-    const routes = routesOf(settings.get('semantic_cache.threshold'), config.precisionFloor, () => clock.now())
+    const set = settings.compiled((get) => ({
+      enabled: get('semantic_cache.enabled') && ttlMs > 0,
+      threshold: get('semantic_cache.threshold'),
+    }))
+    const isOn = ({ principal }: RequestContext): boolean => set(principal.orgId).enabled
+    const routes = routesOf(
+      (orgId) => set(orgId).threshold,
+      config.precisionFloor,
+      () => clock.now(),
+    )
     const refuse = () => {
       const model = judged()
-      if (enabled && 'reason' in model)
+      if (set(null).enabled && 'reason' in model)
         log.error('semantic_cache.off', { reason: model.reason, hint: 'Set GATEWAY_SEMANTIC_CACHE_EMBED_MODEL.' })
     }
-    settings.watch('semantic_cache.enabled', (wanted) => {
-      enabled = wanted && ttlMs > 0
-      routes.reset(settings.get('semantic_cache.threshold'))
-      refuse()
+    settings.watch('semantic_cache.enabled', (_wanted, orgId) => {
+      routes.reset(orgId ?? undefined)
+      if (orgId === null) refuse()
     })
-    settings.watch('semantic_cache.threshold', (threshold) => routes.reset(threshold))
+    settings.watch('semantic_cache.threshold', (_threshold, orgId) => routes.reset(orgId ?? undefined))
     gateway.hook('ready', refuse)
 
     const work = new Set<Promise<void>>()
@@ -117,9 +125,9 @@ export const semanticCache = definePlugin({
     gateway.hook('answer', cache.answer, {
       after: 'exact-cache',
       operation: 'chat',
-      when: (ctx) => enabled && ctx.ingress !== null,
+      when: (ctx) => ctx.ingress !== null && isOn(ctx),
     })
-    const when = (ctx: Parameters<typeof pending.get>[0]) => enabled && pending.get(ctx) !== undefined
+    const when = (ctx: RequestContext) => isOn(ctx) && pending.get(ctx) !== undefined
     gateway.hook('stream', cache.watch, { order: 'post', onError: 'open', when })
     gateway.hook('response', cache.see, { order: 'post', onError: 'open', operation: 'chat', when })
     gateway.every('sweep', SWEEP_MS, () => vectors.sweep())

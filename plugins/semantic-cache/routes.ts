@@ -29,19 +29,19 @@ export interface Routes {
   usable(route: Route): boolean
   compared(route: Route, agreed: boolean): void
   list(orgId: number | null): readonly Route[]
-  /** Resets everything, after a change of settings. */
-  reset(threshold: number): void
+  /** Forgets the routes of one organization, after a change of its settings; without one: of all. */
+  reset(orgId?: number): void
 }
 
-export function routesOf(initial: number, floor: number, now: () => number): Routes {
+/** @param threshold returns the one that a new route of the organization starts with. */
+export function routesOf(threshold: (orgId: number | null) => number, floor: number, now: () => number): Routes {
   const routes = new Map<string, Route>()
-  let base = initial
   return {
     of({ orgId, keyId, provider, model }) {
       const name = JSON.stringify([orgId, keyId, provider, model])
       let route = routes.get(name)
       if (route === undefined) {
-        route = { orgId, keyId, provider, model, threshold: base, ring: [], disabledUntil: 0, hits: 0, misses: 0 }
+        route = { orgId, keyId, provider, model, threshold: threshold(orgId), ring: [], disabledUntil: 0, hits: 0, misses: 0 }
         if (routes.size >= MAX_ROUTES) routes.delete(routes.keys().next().value as string)
         routes.set(name, route)
       }
@@ -59,9 +59,8 @@ export function routesOf(initial: number, floor: number, now: () => number): Rou
       else route.threshold = Math.min(HIGHEST, Math.round((route.threshold + STEP) * 1e6) / 1e6)
     },
     list: (orgId) => [...routes.values()].filter((route) => route.orgId === orgId),
-    reset(threshold) {
-      base = threshold
-      routes.clear()
+    reset(orgId) {
+      for (const [name, route] of routes) if (orgId === undefined || route.orgId === orgId) routes.delete(name)
     },
   }
 }

@@ -5,14 +5,11 @@ import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { PortableKind } from '../../core/types/portable.ts'
 import { changesOf } from './document.ts'
-import { storedSettings, storeSettings } from './store.ts'
+import { type AllStored, allSettings, storeSettings } from './store.ts'
 
 const data = z.strictObject({ key: z.string().min(1).max(200), value: z.unknown() })
 
-export function portableSettings(
-  gateway: PluginGateway,
-  view: View<Readonly<Record<string, unknown>>>,
-): PortableKind<z.output<typeof data>> {
+export function portableSettings(gateway: PluginGateway, view: View<AllStored>): PortableKind<z.output<typeof data>> {
   const registry = gateway.use('settings')
   return {
     kind: 'settings',
@@ -22,7 +19,7 @@ export function portableSettings(
     secrets: [],
     view: view as View<unknown>,
     async rows() {
-      return Object.entries(view.current).map(([key, value]) => ({
+      return Object.entries(view.current.gateway).map(([key, value]) => ({
         name: key,
         managedBy: 'api' as const,
         data: { key, value: value as Json },
@@ -30,8 +27,8 @@ export function portableSettings(
       }))
     },
     async write({ db, actor, data: { key, value } }) {
-      const changes = changesOf({ [key]: value }, registry.declared(), await storedSettings(db))
-      await storeSettings(db, changes, actor, gateway.clock.now())
+      const changes = changesOf({ [key]: value }, registry.declared(), await allSettings(db), { orgId: null, role: 'system' })
+      await storeSettings(db, changes, { actor, now: gateway.clock.now() })
       return null
     },
   }

@@ -56,6 +56,8 @@ export const signIn = definePlugin({
     const living = await gateway.view('tokens', async (db) => new Map((await activeTokens(db)).map((row) => [row.mac, row])))
     const required = passwordHash !== null || multiTenant
     const idpOnly = multiTenant && config.idpClientId !== null && config.idpClientSecret !== null
+    const tenantRoute = idpOnly ? 'GET /api/auth/oidc/start in a browser' : 'POST /api/auth/login'
+    const signInRoute = multiTenant ? tenantRoute : undefined
     const owner: Operator = {
       actor: 'local',
       orgId: null,
@@ -81,7 +83,7 @@ export const signIn = definePlugin({
     )
     const attempts = throttle(gateway.counters, clock)
 
-    gateway.provide('operators', operatorService({ owner, open: !required, sessions: signedIn, tokens: known }))
+    gateway.provide('operators', operatorService({ owner, open: !required, signInRoute, sessions: signedIn, tokens: known }))
     const service: SignInService = {
       required,
       multiTenant,

@@ -11,12 +11,15 @@ export interface OperatorRules {
   readonly owner: Operator
   /** Without a password and with one tenant, local callers have operator access. */
   readonly open: boolean
+  /** The route that gives a session to tenants; undefined: there are no tenants. */
+  readonly signInRoute: string | undefined
   readonly sessions: Pick<Sessions, 'verify'>
   readonly tokens: Pick<Tokens, 'identify'>
 }
 
-export function operatorService({ owner, open, sessions, tokens }: OperatorRules): OperatorService {
+export function operatorService({ owner, open, signInRoute, sessions, tokens }: OperatorRules): OperatorService {
   return {
+    ...(signInRoute !== undefined && { signInRoute }),
     async identify(request, peer) {
       const credential = bearerOf(request)
       // Only `true` is local: an embedding server that gave no value did not confirm it.

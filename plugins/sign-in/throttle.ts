@@ -17,26 +17,41 @@ export interface Attempt {
 }
 
 export interface Throttle {
-  /** @param address from the forwarding headers, null when absent. @throws GatewayError 429 until the minute ends. */
-  attempt(account: string, address: string | null): Promise<Attempt>
+  /**
+   * @param account null: it is not known yet. @param address from the forwarding headers, null when absent. @throws GatewayError 429 until
+   * the minute ends.
+   */
+  attempt(account: string | null, address: string | null): Promise<Attempt>
+  /** Books nothing. @throws GatewayError 429 when an attempt from this address would be refused. */
+  check(address: string | null): Promise<void>
   /** Returns true once a minute, across replicas, so that refusals write one record instead of many. */
   worthReporting(account: string): Promise<boolean>
 }
 
 export function throttle(counters: Pick<Counters, 'debit' | 'once'>, clock: Pick<Clock, 'now'>): Throttle {
   const minute = () => Math.floor(clock.now() / MINUTE_MS)
+  const ofAll = ['all', ALL] as const
+  const ofAddress = (address: string | null) =>
+    address === null ? (['no-address', WITHOUT_ADDRESS] as const) : ([`address:${address}`, PER_ADDRESS] as const)
   return {
+    async check(address) {
+      const at = minute()
+      for (const [name, limit] of [ofAll, ofAddress(address)]) {
+        const { total } = await counters.debit(`failed:${name}:${at}`, 0, MINUTE_MS)
+        if (total >= limit) throw tooMany((at + 1) * MINUTE_MS - clock.now())
+      }
+    },
     async attempt(account, address) {
       const at = minute()
       // The address is counted last: attempts with invented addresses hit the other limits first and use no memory.
-      const buckets: [string, number][] = [
-        ['all', ALL],
-        [`account:${account}`, PER_ACCOUNT],
-        address === null ? ['no-address', WITHOUT_ADDRESS] : [`address:${address}`, PER_ADDRESS],
+      const buckets: (readonly [string, number])[] = [
+        ofAll,
+        ...(account === null ? [] : [[`account:${account}`, PER_ACCOUNT] as const]),
+        ofAddress(address),
       ]
       const booked: string[] = []
       const takeBack = async ({ keepAddress = false } = {}): Promise<void> => {
-        for (const key of booked.splice(0, keepAddress ? 2 : 3)) await counters.debit(key, -1, MINUTE_MS)
+        for (const key of booked.splice(0, buckets.length - (keepAddress ? 1 : 0))) await counters.debit(key, -1, MINUTE_MS)
       }
       for (const [name, limit] of buckets) {
         const key = `failed:${name}:${at}`

@@ -19,7 +19,7 @@ export const thinkTags = definePlugin({
   name: 'think-tags',
   settings: {
     /** Globs over the upstream's model id, ignoring letter case; none = off. */
-    'think_tags.models': z.array(z.string()).default(MODELS),
+    'think_tags.models': z.array(z.string()).default(MODELS).meta({ scope: 'organization' }),
   },
   variables: {
     THINK_TAG_MODELS: {
@@ -29,20 +29,24 @@ export const thinkTags = definePlugin({
     },
   },
   setup(gateway) {
-    const judged = new Map<string, boolean>()
+    // With the verdict for each model id that was seen.
+    const set = gateway.settings.compiled((get) => ({
+      globs: get('think_tags.models').map((glob) => glob.toLowerCase()),
+      judged: new Map<string, boolean>(),
+    }))
     const when = (ctx: RequestContext): boolean => {
       if (ctx.candidate === null) return false
       const { model } = ctx.candidate.target
+      const { globs, judged } = set(ctx.principal.orgId)
       const known = judged.get(model)
       if (known !== undefined) return known
       const lower = model.toLowerCase()
-      const thinks = gateway.settings.get('think_tags.models').some((glob) => globMatch(glob.toLowerCase(), lower))
+      const thinks = globs.some((glob) => globMatch(glob, lower))
       // Model ids may come from callers, so the cache is limited.
       if (judged.size >= 1000) judged.clear()
       judged.set(model, thinks)
       return thinks
     }
-    gateway.settings.watch('think_tags.models', () => judged.clear())
     // Runs before other hooks, so that they get thoughts as thoughts.
     gateway.hook('stream', () => new SplitStream(), { order: 'pre', operation: 'chat', when })
     gateway.hook('response', (_ctx, response) => split(response), { order: 'pre', operation: 'chat', when })

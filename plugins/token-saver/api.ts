@@ -28,10 +28,9 @@ const answer = z.strictObject({
 })
 
 export interface FilterState {
-  enabled(): boolean
-  disabled(): ReadonlySet<string>
-  levels(): Levels
-  stats(filter: string): Readonly<FilterStats>
+  /** The settings of an organization; null: the gateway's own. */
+  of(orgId: number | null): { readonly filters: boolean; readonly disabled: ReadonlySet<string>; readonly levels: Levels }
+  stats(orgId: number | null, filter: string): Readonly<FilterStats>
 }
 
 export function filtersApi(gateway: PluginGateway, state: FilterState): void {
@@ -42,22 +41,25 @@ export function filtersApi(gateway: PluginGateway, state: FilterState): void {
     role: 'member',
     query: z.strictObject({}),
     response: answer,
-    handler: () => ({
-      enabled: state.enabled(),
-      min_bytes: MIN_BYTES,
-      max_bytes: MAX_BYTES,
-      data: FILTERS.map(({ id, title, description, detects, limits }, index) => ({
-        id,
-        order: index + 1,
-        enabled: !state.disabled().has(id),
-        title,
-        description,
-        detects,
-        limits: { ...limits },
-        stats: { ...state.stats(id) },
-      })),
-      caveman_level: state.levels().caveman,
-      ponytail_level: state.levels().ponytail,
-    }),
+    handler: ({ orgId }) => {
+      const { filters, disabled, levels } = state.of(orgId)
+      return {
+        enabled: filters,
+        min_bytes: MIN_BYTES,
+        max_bytes: MAX_BYTES,
+        data: FILTERS.map(({ id, title, description, detects, limits }, index) => ({
+          id,
+          order: index + 1,
+          enabled: !disabled.has(id),
+          title,
+          description,
+          detects,
+          limits: { ...limits },
+          stats: { ...state.stats(orgId, id) },
+        })),
+        caveman_level: levels.caveman,
+        ponytail_level: levels.ponytail,
+      }
+    },
   })
 }

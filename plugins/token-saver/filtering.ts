@@ -22,8 +22,8 @@ export interface Filtered {
 
 export interface Filtering {
   prepare(ctx: RequestContext<'chat'>, call: Call<'chat'>): void
-  /** Since the start of this process. */
-  stats(filter: string): Readonly<FilterStats>
+  /** The counts of one organization since the start of this process. */
+  stats(orgId: number | null, filter: string): Readonly<FilterStats>
 }
 
 /** Returns null when nothing changed. */
@@ -69,15 +69,16 @@ function isObject(value: Frozen<Json> | undefined): value is { readonly [key: st
 
 export function filtering(
   slot: Slot<Filtered>,
-  disabled: () => ReadonlySet<string>,
+  disabled: (ctx: RequestContext) => ReadonlySet<string>,
   savings: () => Services['savings'] | undefined,
 ): Filtering {
   const counted = new Map<string, FilterStats>()
-  const statsOf = (filter: string): FilterStats => {
-    let stats = counted.get(filter)
+  const statsOf = (orgId: number | null, filter: string): FilterStats => {
+    const name = nameOf(orgId, filter)
+    let stats = counted.get(name)
     if (stats === undefined) {
       stats = { hits: 0, bytes_saved: 0 }
-      counted.set(filter, stats)
+      counted.set(name, stats)
     }
     return stats
   }
@@ -94,7 +95,7 @@ export function filtering(
       const short = (text: string): string => {
         const known = texts.get(text)
         if (known !== undefined) return known
-        const found = shorten(text, disabled())
+        const found = shorten(text, disabled(ctx))
         texts.set(text, found?.text ?? text)
         if (found === null) return text
         const saved = byteLength(text) - byteLength(found.text)
@@ -102,7 +103,7 @@ export function filtering(
         state.bytesSaved += saved
         state.tokensBefore += estimateText(text)
         state.tokensAfter += estimateText(found.text)
-        const stats = statsOf(found.filter)
+        const stats = statsOf(ctx.principal.orgId, found.filter)
         stats.hits++
         stats.bytes_saved += saved
         return found.text
@@ -121,6 +122,10 @@ export function filtering(
         tokensAfter: Math.ceil(state.tokensAfter),
       })
     },
-    stats: (filter) => counted.get(filter) ?? { hits: 0, bytes_saved: 0 },
+    stats: (orgId, filter) => counted.get(nameOf(orgId, filter)) ?? { hits: 0, bytes_saved: 0 },
   }
+}
+
+function nameOf(orgId: number | null, filter: string): string {
+  return `${orgId ?? ''} ${filter}`
 }

@@ -12,6 +12,7 @@ import { CAVEMAN_LEVELS, PONYTAIL_LEVELS } from './texts.ts'
 const OPT_OUT_HEADER = 'x-gateway-token-saver'
 /** A value besides the levels, so that a stored setting can disable the level of the environment. */
 const OFF = 'off'
+const PER_ORGANIZATION = { scope: 'organization' } as const
 
 export const tokenSaver = definePlugin({
   name: 'token-saver',
@@ -19,43 +20,32 @@ export const tokenSaver = definePlugin({
     'token_saver.caveman_level': z
       .enum([...CAVEMAN_LEVELS, OFF])
       .nullable()
-      .default(null),
+      .default(null)
+      .meta(PER_ORGANIZATION),
     'token_saver.ponytail_level': z
       .enum([...PONYTAIL_LEVELS, OFF])
       .nullable()
-      .default(null),
-    'token_saver.filters_enabled': z.boolean().default(false),
-    'token_saver.disabled_filters': z.array(z.enum(FILTERS.map(({ id }) => id))).default([...OFF_BY_DEFAULT]),
+      .default(null)
+      .meta(PER_ORGANIZATION),
+    'token_saver.filters_enabled': z.boolean().default(false).meta(PER_ORGANIZATION),
+    'token_saver.disabled_filters': z
+      .array(z.enum(FILTERS.map(({ id }) => id)))
+      .default([...OFF_BY_DEFAULT])
+      .meta(PER_ORGANIZATION),
   },
   variables: {
     CAVEMAN_LEVEL: { setting: 'token_saver.caveman_level', lenient: true, about: 'Ask models for terse answers.' },
     PONYTAIL_LEVEL: { setting: 'token_saver.ponytail_level', lenient: true, about: 'Ask models for little code.' },
   },
   setup(gateway) {
-    const { settings } = gateway
-    const read = () => {
-      const caveman = settings.get('token_saver.caveman_level')
-      const ponytail = settings.get('token_saver.ponytail_level')
+    const set = gateway.settings.compiled((get) => {
+      const caveman = get('token_saver.caveman_level')
+      const ponytail = get('token_saver.ponytail_level')
       const levels: Levels = { caveman: caveman === OFF ? null : caveman, ponytail: ponytail === OFF ? null : ponytail }
-      const disabled: ReadonlySet<string> = new Set(settings.get('token_saver.disabled_filters'))
-      return { levels, disabled, filters: settings.get('token_saver.filters_enabled') }
-    }
-    let set = read()
-    let stale = false
-    const changed = (): void => {
-      stale = true
-    }
-    settings.watch('token_saver.caveman_level', changed)
-    settings.watch('token_saver.ponytail_level', changed)
-    settings.watch('token_saver.filters_enabled', changed)
-    settings.watch('token_saver.disabled_filters', changed)
-    const now = () => {
-      if (stale) {
-        stale = false
-        set = read()
-      }
-      return set
-    }
+      const disabled: ReadonlySet<string> = new Set(get('token_saver.disabled_filters'))
+      return { levels, disabled, filters: get('token_saver.filters_enabled') }
+    })
+    const setOf = ({ principal }: RequestContext) => set(principal.orgId)
 
     const fromClient = (ctx: RequestContext): boolean => ctx.ingress !== null && ctx.parent === null
     const virtualModels = gateway.optional('virtualModels')
@@ -65,19 +55,19 @@ export const tokenSaver = definePlugin({
     }
     const styles = (ctx: RequestContext): boolean => {
       if (!fromClient(ctx)) return false
-      const { levels } = now()
+      const { levels } = setOf(ctx)
       const { headers } = ctx
       const said = levels.caveman !== null || levels.ponytail !== null
       return (said || headers.has(CAVEMAN_HEADER) || headers.has(PONYTAIL_HEADER)) && !optedOut(ctx)
     }
-    const filters = (ctx: RequestContext): boolean => now().filters && fromClient(ctx) && !optedOut(ctx)
+    const filters = (ctx: RequestContext): boolean => setOf(ctx).filters && fromClient(ctx) && !optedOut(ctx)
 
     // Cache keys cover only the body, which contains neither, so the version includes both.
     const cachePolicy = gateway.optional('cachePolicy')
     gateway.hook('ready', () =>
       cachePolicy()?.version('token_saver', (ctx) => {
-        const { caveman, ponytail } = styles(ctx) ? levelsOf(ctx, now().levels) : { caveman: null, ponytail: null }
-        const without = filters(ctx) ? [...now().disabled].sort() : null
+        const { caveman, ponytail } = styles(ctx) ? levelsOf(ctx, setOf(ctx).levels) : { caveman: null, ponytail: null }
+        const without = filters(ctx) ? [...setOf(ctx).disabled].sort() : null
         return caveman === null && ponytail === null && without === null ? null : JSON.stringify([caveman, ponytail, without])
       }),
     )
@@ -89,7 +79,7 @@ export const tokenSaver = definePlugin({
       (ctx, call) => {
         let texts = found.get(ctx)
         if (texts === undefined) {
-          const levels = levelsOf(ctx, now().levels)
+          const levels = levelsOf(ctx, setOf(ctx).levels)
           texts = instructionsFor(call.request, levels)
           found.set(ctx, texts)
           if (texts.length > 0) ctx.note('token_saver', { ...levels })
@@ -101,14 +91,9 @@ export const tokenSaver = definePlugin({
       { operation: 'chat', when: styles },
     )
 
-    const results = filtering(gateway.slot<Filtered>(), () => now().disabled, gateway.optional('savings'))
+    const results = filtering(gateway.slot<Filtered>(), (ctx) => setOf(ctx).disabled, gateway.optional('savings'))
     gateway.hook('prepare', results.prepare, { operation: 'chat', when: filters })
-    filtersApi(gateway, {
-      enabled: () => now().filters,
-      disabled: () => now().disabled,
-      levels: () => now().levels,
-      stats: results.stats,
-    })
+    filtersApi(gateway, { of: set, stats: results.stats })
   },
 })
 

@@ -44,7 +44,7 @@ export const virtualModels = definePlugin({
   }),
   settings: {
     /** The order of a target's accounts: lowest priority first, or each in turn. */
-    'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority'),
+    'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority').meta({ scope: 'organization' }),
   },
   variables: {
     VIRTUAL_MODELS_ONLY: { option: 'only', about: 'Strict mode: refuse models that are not virtual.' },
@@ -72,8 +72,9 @@ export const virtualModels = definePlugin({
     const unshared = (error: unknown) => gateway.log.warn('sessions.unshared', { error: String(error) })
     const shared = { storage: shares ? gateway.storage : null, unshared }
     const turns = accountTurns()
-    const takesTurns = (): boolean => gateway.settings.get('routing.account_rotation') === 'round_robin'
-    const accounts = () => (takesTurns() ? turns : null)
+    const rotates = gateway.settings.compiled((get) => get('routing.account_rotation') === 'round_robin')
+    const takesTurns = (ctx: RequestContext): boolean => rotates(ctx.principal.orgId)
+    const accounts = (ctx: RequestContext) => (takesTurns(ctx) ? turns : null)
     const plans = planner({ knowledge, random, monotonic, shared, accounts })
     const auto = autoModel({ knowledge, latency: plans.latency, monotonic, now: clock.now() })
     const system = systemModels(clock.now())
@@ -119,7 +120,7 @@ export const virtualModels = definePlugin({
     )
     gateway.hook('candidates', (ctx, candidates) => turns.ordered(ctx, candidates, false), {
       order: 'post',
-      when: (ctx) => takesTurns() && !when(ctx),
+      when: (ctx) => takesTurns(ctx) && !when(ctx),
     })
     gateway.hook(
       'call',

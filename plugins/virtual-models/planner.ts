@@ -41,7 +41,7 @@ export interface PlannerOptions {
   readonly monotonic: () => number
   readonly shared: Pick<StickyOptions, 'storage' | 'unshared'>
   /** null: accounts are tried by priority. */
-  readonly accounts: () => AccountTurns | null
+  readonly accounts: (ctx: RequestContext) => AccountTurns | null
 }
 
 const KNOWN_FOR_MS = 1000
@@ -92,7 +92,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
       })
       const walk: Candidate[] = []
       for (const survivor of route.survivors) for (const candidate of survivor.candidates) walk.push(candidate)
-      const serialize = (order: Candidate[], pinned: boolean): Candidate[] => accounts()?.ordered(ctx, order, pinned) ?? order
+      const serialize = (order: Candidate[], pinned: boolean): Candidate[] => accounts(ctx)?.ordered(ctx, order, pinned) ?? order
       // Each call that it makes chooses candidates itself, with its own turn.
       if (isMultiCall(compiled)) return asksItself(ctx, compiled, route.survivors) ? serialize(walk, false) : walk
       const preferred = sessions.preferred(ctx, compiled, walk)

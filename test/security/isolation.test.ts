@@ -209,7 +209,7 @@ describe('live events', () => {
 
 describe('the gateway’s own configuration', () => {
   it.each([
-    ['PUT', '/api/settings', { 'request_log.bodies': true }],
+    ['PUT', '/api/settings', { 'breaker.cooldown_secs': 1 }],
     ['GET', '/api/config/plan', undefined],
     ['POST', '/api/export', {}],
     ['POST', '/api/pricing/sync', {}],

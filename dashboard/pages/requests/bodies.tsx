@@ -1,7 +1,7 @@
 // The stored bodies of a request; where there are none, the setting that decides it and its switch.
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
-import { may } from '../../app/me.ts'
+import { may, me } from '../../app/me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { Body } from './body.tsx'
@@ -13,6 +13,7 @@ const FROM = {
   config: 'by gateway.config.ts',
   env: 'by GATEWAY_LOG_BODIES',
   runtime: 'in the settings',
+  organization: 'in the settings of the organization',
 } as const
 
 export function Bodies({ details }: { details: Details }) {
@@ -40,7 +41,7 @@ function NoBodies() {
       No bodies are stored for this request. <code>{SETTING}</code> is off {FROM[source.source]}.{' '}
       {source.pinned
         ? 'It is pinned there.'
-        : may('system') && (
+        : may(me.value?.org == null ? 'system' : 'manage') && (
             <Button
               onClick={async () => {
                 await answerOf(api.PUT('/api/settings', { body: { [SETTING]: true } as never }))

@@ -1,6 +1,7 @@
-// Where the value of a setting comes from: default → file → environment → stored, the winner bold. A later one wins, unless the file pins.
+// Where the value of a setting comes from: default → file → environment → stored → organization, the winner bold. A later one wins, unless
+// the file pins.
 
-export type Source = 'default' | 'config' | 'env' | 'runtime'
+export type Source = 'default' | 'config' | 'env' | 'runtime' | 'organization'
 
 const CHAIN: readonly (readonly [Source, string])[] = [
   ['default', 'default'],
@@ -8,11 +9,12 @@ const CHAIN: readonly (readonly [Source, string])[] = [
   ['env', 'env'],
   ['runtime', 'stored'],
 ]
+const OWN = ['organization', 'organization'] as const
 
 export function Origin({ source, pinned }: { source: Source; pinned: boolean }) {
   return (
     <span class="origin">
-      {CHAIN.map(([id, name], index) => (
+      {(source === 'organization' ? [...CHAIN, OWN] : CHAIN).map(([id, name], index) => (
         <span key={id}>
           {index > 0 && <span aria-hidden="true">→ </span>}
           {id === source ? <strong>{name}</strong> : name}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
 import { query as address, setQuery } from '../../app/location.ts'
-import { may } from '../../app/me.ts'
+import { may, me } from '../../app/me.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, Form, TextField } from '../../ui/form.tsx'
@@ -16,6 +16,7 @@ interface Setting {
   readonly value: unknown
   readonly source: Source
   readonly pinned: boolean
+  readonly scope: 'gateway' | 'organization'
 }
 
 export function Settings() {
@@ -26,10 +27,11 @@ export function Settings() {
   return (
     <Loading of={sources}>
       {(origin) => {
-        const all: Setting[] = Object.entries(origin).map(([key, { source, pinned }]) => ({
+        const all: Setting[] = Object.entries(origin).map(([key, { source, pinned, scope }]) => ({
           key,
           source,
           pinned,
+          scope,
           value: valueAt(settings.data, key),
         }))
         const rows = all.filter(({ key }) => key.includes(filter.toLowerCase()))
@@ -70,7 +72,11 @@ function groupsOf(rows: readonly Setting[]): [string, Setting[]][] {
 }
 
 function SettingTable({ label, rows, open }: { label: string; rows: readonly Setting[]; open: string | null }) {
-  const mayEdit = ({ pinned }: Setting): boolean => may('system') && !pinned
+  const inOrganization = me.value?.org != null
+  const mayEdit = ({ pinned, scope }: Setting): boolean =>
+    !pinned && may(inOrganization && scope === 'organization' ? 'manage' : 'system')
+  const canReset = ({ source, scope }: Setting): boolean =>
+    source === (inOrganization && scope === 'organization' ? 'organization' : 'runtime')
   return (
     <Table
       label={label}
@@ -95,7 +101,7 @@ function SettingTable({ label, rows, open }: { label: string; rows: readonly Set
                 <Button label={`Edit ${setting.key}`} onClick={() => setQuery({ open: setting.key })}>
                   Edit
                 </Button>
-                {setting.source === 'runtime' && (
+                {canReset(setting) && (
                   <Button label={`Reset ${setting.key} to inherited`} onClick={() => save(setting.key, null)}>
                     Reset to inherited
                   </Button>

@@ -8,7 +8,7 @@ import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { DAY_MS, WINDOW_DAYS } from '../facts.ts'
 import { unansweredOf } from '../observed.ts'
 import type { Advisor } from '../recommend.ts'
-import { afterOf, entityOf } from './entity.ts'
+import { afterOf, type By, entityOf } from './entity.ts'
 import { measured, regression } from './measure.ts'
 import { type Applied, actionOf, ended, insertAction, type Reason, removeAction, reopened, watched } from './store.ts'
 
@@ -19,7 +19,7 @@ const WATCH_MS = 14 * DAY_MS
 export interface Actions {
   apply(orgId: number | null, operator: Operator, recommendationId: string, probationHours: number): Promise<Applied>
   confirm(orgId: number | null, id: number): Promise<Applied>
-  rollBack(orgId: number | null, id: number, actor: string): Promise<Applied>
+  rollBack(orgId: number | null, id: number, by: By): Promise<Applied>
   /** Takes back what got worse. */
   watch(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
     return action
   }
 
-  async function takenBack(action: Applied, reason: Reason, actor: string): Promise<Applied> {
+  async function takenBack(action: Applied, reason: Reason, by: By): Promise<Applied> {
     const entity = entityOf(gateway, action.orgId, action.action)
     if (JSON.stringify(entity.read()) !== JSON.stringify(action.after))
       throw conflict('It was changed after the action: restore it by hand, or confirm the action.', 'conflict')
@@ -44,7 +44,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
     const closed = await ended(db, action.id, 'rolled_back', reason, clock.now())
     if (closed === undefined) throw conflict('This action is over already.', 'conflict')
     try {
-      await entity.write(action.before, action.after, actor)
+      await entity.write(action.before, action.after, by)
     } catch (error) {
       await reopened(db, action.id)
       throw error
@@ -62,8 +62,6 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
       const { applyAction: action, applyHint, kind } = found
       if (action === null)
         throw GatewayError.invalid('recommendation_id', `This recommendation cannot be applied here. ${applyHint}`)
-      if (action.type === 'set_setting' && operator.role !== 'system')
-        throw GatewayError.forbidden('Settings are changed by an operator of the gateway.')
       const entity = entityOf(gateway, orgId, action)
       const before = entity.read()
       const window = { since: now - WINDOW_DAYS * DAY_MS, until: now, orgId, virtualModel: entity.virtualModel }
@@ -87,7 +85,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
           : error
       })
       try {
-        await entity.write(stored.after, before, operator.actor)
+        await entity.write(stored.after, before, operator)
       } catch (error) {
         await removeAction(db, stored.id)
         throw error
@@ -103,7 +101,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
       return closed
     },
 
-    rollBack: async (orgId, id, actor) => takenBack(await mine(orgId, id), 'manual', actor),
+    rollBack: async (orgId, id, by) => takenBack(await mine(orgId, id), 'manual', by),
 
     async watch() {
       const now = clock.now()
@@ -115,7 +113,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
           const since = await measured(usage, { since: action.appliedAt, until: now + 1, orgId, virtualModel }, unanswered)
           const reason = regression(action.kind, action.baseline, since)
           if (reason === null) continue
-          await takenBack(action, reason, 'advisor')
+          await takenBack(action, reason, { actor: 'advisor', role: 'system' })
           const details = { kind: action.kind, entity: action.entity, reason, before: action.baseline, after: since }
           log.warn('advisor.rolled_back', { action: action.id, entity: action.entity, reason })
           await audit()?.append({

@@ -2,11 +2,18 @@
 // control plane, so that ownership, checks and replicas hold.
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
+import type { Operator } from '../../../core/types/operator.ts'
 import type { PluginGateway, Services } from '../../../core/types/plugin.ts'
 import { paramsOf } from '../kinds/targets-of.ts'
 import type { ApplyAction, TargetParams } from '../service.ts'
 
 type VirtualTarget = Parameters<Services['virtualTargetEdits']['replace']>[2][number]
+
+/** The caller, or the watch with the role of the gateway itself. */
+export interface By {
+  readonly actor: string
+  readonly role: Operator['role']
+}
 
 export interface Entity {
   /** One open action at a time may have it. */
@@ -16,11 +23,11 @@ export interface Entity {
   /** JSON; null stands for a setting without a stored value. @throws GatewayError 404 when it does not exist any more. */
   read(): unknown
   /** @throws GatewayError 409 when it is not `expected` any more, or the file owns it. */
-  write(value: unknown, expected: unknown, actor: string): Promise<void>
+  write(value: unknown, expected: unknown, by: By): Promise<void>
 }
 
 export function entityOf(gateway: Pick<PluginGateway, 'use'>, orgId: number | null, action: ApplyAction): Entity {
-  return action.type === 'set_setting' ? setting(gateway, action.params.key) : virtualModel(gateway, orgId, action.params)
+  return action.type === 'set_setting' ? setting(gateway, orgId, action.params.key) : virtualModel(gateway, orgId, action.params)
 }
 
 function virtualModel(
@@ -40,17 +47,18 @@ function virtualModel(
   }
 }
 
-function setting(gateway: Pick<PluginGateway, 'use'>, key: string): Entity {
-  const stored = () => gateway.use('runtimeSettings').stored(key) ?? null
+function setting(gateway: Pick<PluginGateway, 'use'>, orgId: number | null, key: string): Entity {
+  const settings = gateway.use('runtimeSettings')
+  const stored = () => settings.stored(orgId, key) ?? null
   return {
     name: `setting:${key}`,
     virtualModel: null,
     read: () => ({ [key]: stored() }),
-    async write(value, expected, actor) {
+    async write(value, expected, { actor, role }) {
       if (JSON.stringify({ [key]: stored() }) !== JSON.stringify(expected))
         throw conflict(`\`${key}\` has changed since.`, 'conflict')
       const next = (value as Record<string, unknown>)[key]
-      await gateway.use('runtimeSettings').change(key, next ?? undefined, actor)
+      await settings.change(key, next ?? undefined, { orgId, role }, actor)
     },
   }
 }

@@ -116,13 +116,12 @@ function tokenFilters(facts: Facts, all: Sums): Finding | null {
   }
 }
 
-/** Settings belong to the whole gateway: another organization gets the hint only. */
+/** For a setting of the whole gateway, another organization gets the hint only. */
 function change(facts: Facts, key: string, value: number | boolean): { applyAction: ApplyAction | null; applyHint: string } {
   const shown = JSON.stringify(value)
   if (facts.isPinned(key))
     return { applyAction: null, applyHint: `gateway.config.ts pins it: set settings: { '${key}': ${shown} } there.` }
-  if (facts.orgId !== null)
-    return { applyAction: null, applyHint: `Ask the operator of the gateway to set \`${key}\` to ${shown}.` }
+  if (!facts.isOwn(key)) return { applyAction: null, applyHint: `Ask the operator of the gateway to set \`${key}\` to ${shown}.` }
   return { applyAction: { type: 'set_setting', params: { key, value } }, applyHint: `Set \`${key}\` to ${shown}.` }
 }
 

@@ -1,5 +1,5 @@
 // Verification of addresses and new passwords: /api/auth/verify, /verify/resend, /forgot, /reset. The letters go out after the answer, so
-// that neither the answer nor its duration shows whether an account exists.
+// that neither the answer nor its duration shows whether an account exists. A GET changes nothing: programs that check mail follow links.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Peer } from '../../../core/types/ports.ts'
@@ -39,20 +39,18 @@ export function verifyRoutes(people: People, publicUrl: string | null): void {
   gateway.api({
     method: 'GET',
     path: '/api/auth/verify',
-    summary: 'The link of the verification letter. A browser is sent to the dashboard.',
+    summary: 'Says whether a verification token is good, without using it up. A browser is sent to the page that uses it.',
     role: 'public',
     query: z.object({ token }),
-    response: verified,
-    async handler({ query, request, peer }) {
-      const page = (request.headers.get('accept') ?? '').includes('text/html')
-      const failure = await verify(query.token, peer).then(
-        () => null,
-        (error: unknown) => error,
-      )
-      if (failure !== null && !(page && GatewayError.is(failure) && failure.status === 400)) throw failure
-      if (!page) return { verified: true as const }
-      const location = `${publicUrl?.replace(/\/$/, '') ?? ''}/?verified=${failure === null ? 1 : 0}`
-      return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-store' } })
+    response: z.strictObject({ verified: z.literal(false), valid: z.literal(true) }),
+    async handler({ query, request }) {
+      if ((request.headers.get('accept') ?? '').includes('text/html')) {
+        const location = `${publicUrl?.replace(/\/$/, '') ?? ''}/verify#token=${encodeURIComponent(query.token)}`
+        const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+        return new Response(null, { status: 302, headers })
+      }
+      if (!(await tokenIsGood(gateway.db, 'verify', people.mac(query.token), people.now()))) throw badToken()
+      return { verified: false as const, valid: true as const }
     },
   })
 

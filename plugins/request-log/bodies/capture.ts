@@ -14,13 +14,13 @@ export type Answer =
 /** Returns a function that returns the captured answer of a request. */
 export function captureAnswers(
   gateway: PluginGateway,
-  logged: () => boolean,
+  logged: (ctx: RequestContext) => boolean,
   maxBytes: number,
 ): (ctx: RequestContext) => Answer | null {
   const slot = gateway.slot<Answer>()
   // Only requests with a body: model lists contain nothing private.
   const when = (ctx: RequestContext): boolean => {
-    if (!logged()) return false
+    if (!logged(ctx)) return false
     const root = rootOf(ctx)
     return root.ingress !== null && root.bodyBytes > 0
   }

@@ -47,6 +47,10 @@ export interface OidcWorld extends TestGateway {
   signIn(headers?: Record<string, string>): Promise<Response>
 }
 
+/** Every call comes from an address of its own, so that failures of other tests are not counted with it. */
+let addresses = 0
+const elsewhere = () => ({ 'x-forwarded-for': `203.0.${Math.floor(++addresses / 250) % 250}.${addresses % 250}` })
+
 export async function oidcWorld(
   issuer: FakeIssuer,
   { env, plugins = [], oidc = {}, ...options }: TestGatewayOptions & { oidc?: OidcOptions } = {},
@@ -75,7 +79,7 @@ export async function oidcWorld(
       return { response, location: response.headers.get('location') ?? '', cookie }
     },
     callback: (query, cookie, headers = {}) =>
-      t.fetch(`/api/auth/oidc/callback?${new URLSearchParams(query)}`, { headers: { cookie, ...headers } }),
+      t.fetch(`/api/auth/oidc/callback?${new URLSearchParams(query)}`, { headers: { cookie, ...elsewhere(), ...headers } }),
     async signIn(headers) {
       const { location, cookie } = await world.start()
       return world.callback({ code: codeFor(location), state: stateIn(location) }, cookie, headers)

@@ -28,14 +28,19 @@ describe('the verification letter', () => {
     expect(await errorOf(await verify(token))).toMatchObject(badToken)
   })
 
-  it('sends a browser to the dashboard, also with a token that was used', async () => {
+  it('is a page of the dashboard; a GET sends browsers there and uses up nothing', async () => {
     await signUp(t, 'bea@corp.example')
     const { token } = await post.letter('verify', 'bea@corp.example')
     const visit = () => t.fetch(`/api/auth/verify?token=${token}`, { headers: { accept: 'text/html,*/*' } })
+    const link = `https://gateway.test/verify#token=${token}`
     const first = await visit()
-    expect([first.status, first.headers.get('location')]).toEqual([302, 'https://gateway.test/?verified=1'])
-    expect((await visit()).headers.get('location')).toBe('https://gateway.test/?verified=0')
+    expect([first.status, first.headers.get('location')]).toEqual([302, link])
+    const looked = await t.fetch(`/api/auth/verify?token=${token}`)
+    expect(await looked.json()).toEqual({ verified: false, valid: true })
+    // A program that follows links has used up nothing.
+    expect(await (await verify(token)).json()).toEqual({ verified: true })
     expect(await errorOf(await t.fetch(`/api/auth/verify?token=${token}`))).toMatchObject(badToken)
+    expect((await visit()).headers.get('location')).toBe(link)
   })
 
   it('is good for 24 hours, and a newer one replaces it', async () => {

@@ -79,7 +79,7 @@ export function postbox({ delivers = true } = {}) {
       gateway.provide('mail', {
         delivers,
         async send({ to, kind, orgId, action }) {
-          sent.push({ to, kind, orgId, token: new URL(action?.path ?? '/', 'http://x').searchParams.get('token') ?? '' })
+          sent.push({ to, kind, orgId, token: action?.path.split('#token=')[1] ?? '' })
         },
         link: (path) => `https://gateway.test${path}`,
       })

@@ -71,7 +71,11 @@ describe('/api/settings', () => {
     await s.put({ 'access_log.sample': 0.5 })
     expect(ours(await s.document())).toMatchObject({ access_log: { bodies: true, sample: 0.5 } })
     expect(s.get('access_log.bodies')).toBe(true)
-    expect((await s.sources())['access_log.bodies']).toEqual({ source: 'runtime', pinned: false })
+    expect((await s.sources())['access_log.bodies']).toEqual({
+      source: 'runtime',
+      pinned: false,
+      scope: 'gateway',
+    })
     expect((await s.put({})).status).toBe(200)
   })
 

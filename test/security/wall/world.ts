@@ -140,6 +140,9 @@ async function filled(t: TestGateway, canary: string): Promise<Org> {
     api_key: `sk-${canary}-upstream`,
     metadata: { note: canary },
   })
+  await make('PUT', '/api/settings', {
+    guardrails: { keywords: { deny: [`${canary} word`] }, topics: { deny: [`${canary} topic`] } },
+  })
   const model = await make<Made>('POST', '/api/virtual-models', {
     name: `${canary}-model`,
     strategy: 'failover',

@@ -1,0 +1,42 @@
+// A plugin's access to its own settings: the gateway's values, and those of organizations that differ.
+import type { ZodType } from 'zod'
+import type { PluginGateway } from '../types/plugin.ts'
+import type { PluginInstance } from './instance.ts'
+
+type Settings = PluginGateway<Record<string, ZodType>>['settings']
+
+export function scopedSettings(instance: PluginInstance): Settings {
+  const declared = (key: string): void => {
+    if (!instance.settings.has(key))
+      throw new Error(`The plugin \`${instance.plugin.name}\` reads the setting \`${key}\`, which it did not declare.`)
+  }
+  const get: Settings['get'] = (key, orgId = null) => {
+    declared(key)
+    const own = orgId === null ? undefined : instance.ownSettings.get(orgId)
+    return (own?.has(key) ? own.get(key) : instance.settings.get(key)) as never
+  }
+  return {
+    get,
+    watch: (key, fn) => {
+      declared(key)
+      instance.watchers.set(key, [...(instance.watchers.get(key) ?? []), fn as (value: unknown, orgId: number | null) => void])
+    },
+    compiled<T>(compile: (get: (key: string) => never, orgId: number | null) => T) {
+      let version = -1
+      const made = new Map<number | null, T>()
+      return (orgId) => {
+        if (version !== instance.settingsVersion) {
+          version = instance.settingsVersion
+          made.clear()
+        }
+        const owner = orgId !== null && instance.ownSettings.has(orgId) ? orgId : null
+        if (!made.has(owner))
+          made.set(
+            owner,
+            compile((key) => get(key, owner) as never, owner),
+          )
+        return made.get(owner) as T
+      }
+    },
+  }
+}
