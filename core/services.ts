@@ -9,10 +9,11 @@ import type { LiveRequest, RequestContext, SharedTarget } from './types/context.
 import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
+import type { OwnCalls } from './types/own-calls.ts'
 import type { TracedCalls, Translator } from './types/playground.ts'
 import type { PluginOverview } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
-import type { ActsFor, HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, Sink, VectorStore } from './types/ports.ts'
+import type { HeaderBag, HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 import type { RefusedReload } from './types/reload.ts'
 import type { Simulator } from './types/simulation.ts'
@@ -244,28 +245,6 @@ export interface SettingsService {
   declared(orgId?: number | null): readonly DeclaredSetting[]
   /** Adds a layer. The newest active one applies. It outlives a reload: end it on teardown. */
   layer(): RuntimeSettings
-}
-
-/** A call of a plugin to the data plane. */
-export interface OwnCall {
-  /** For example `/v1/chat/completions`. */
-  readonly path: string
-  /** Without `?`; default: none. */
-  readonly query?: string
-  /** JSON. */
-  readonly body: Uint8Array
-  readonly actsFor: ActsFor
-  /** Flat [name, value, …]. */
-  readonly headers?: readonly string[]
-  readonly signal?: AbortSignal
-}
-
-/** Calls to the data plane for a client key: with its allow-list, limits, budgets and log. */
-export interface OwnCalls {
-  /** Writes the answer while it arrives. Resolves when the call is settled; never rejects. */
-  stream(call: OwnCall, sink: Sink): Promise<void>
-  /** Resolves with any status; never rejects. */
-  post(call: OwnCall): Promise<DirectAnswer>
 }
 
 /** The operations other than chat that this gateway serves. */

@@ -2,8 +2,8 @@
 import { headerBag } from '../http/headers.ts'
 import { runExchange } from '../pipeline/pipeline.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
-import type { OwnCall, OwnCalls } from '../services.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
+import type { OwnCall, OwnCalls } from '../types/own-calls.ts'
 import type { Ingress, Sink } from '../types/ports.ts'
 
 export function ownCalls(runtime: Runtime): OwnCalls {

@@ -40,7 +40,7 @@ export interface Facts {
   setting(key: string): unknown
   /** Whether the file fixes it. */
   isPinned(key: string): boolean
-  /** Whether the organization may have a value of its own. */
+  /** Whether it can be changed here: also by an organization, when that may have a value of its own. */
   isOwn(key: string): boolean
   readonly spend: Spend | null
   /** The factor from what was seen in the window to a month of 30 days. */
@@ -59,10 +59,14 @@ export interface FactSources {
   readonly calendar: Calendar
   readonly retentionDays: number
   readonly monthlyBudgetUsd: number | null
+  /** Returns the listed price. */
+  readonly price: Facts['price']
+  /** False without the plugin that stores settings. */
+  changesSettings(): boolean
 }
 
 export async function factsOf(
-  { gateway, calendar, retentionDays, monthlyBudgetUsd }: FactSources,
+  { gateway, calendar, retentionDays, monthlyBudgetUsd, price, changesSettings }: FactSources,
   orgId: number | null,
   now: number,
 ): Promise<Facts> {
@@ -72,10 +76,9 @@ export async function factsOf(
   const declared = new Map(
     gateway
       .use('settings')
-      .declared()
+      .declared(orgId)
       .map((setting) => [setting.key, setting]),
   )
-  const modelFacts = gateway.use('modelFacts')
   const seenDays = Math.min(WINDOW_DAYS, Math.max(1, (now - (firstAt ?? now)) / DAY_MS))
   return {
     orgId,
@@ -86,10 +89,10 @@ export async function factsOf(
     virtualModels: gateway.use('virtualModels').list(orgId),
     keys: gateway.use('keys').list(orgId),
     busyKeys: retentionDays <= 0 || retentionDays >= IDLE_DAYS ? keys : null,
-    price: (provider, model) => modelFacts.facts(provider, model).price,
+    price,
     setting: (key) => declared.get(key)?.value,
     isPinned: (key) => declared.get(key)?.pinned ?? false,
-    isOwn: (key) => orgId === null || declared.get(key)?.scope === 'organization',
+    isOwn: (key) => changesSettings() && (orgId === null || declared.get(key)?.scope === 'organization'),
     spend: monthlyBudgetUsd === null ? null : spendOf(monthlyBudgetUsd, monthNano / 1e9, month, now),
     monthly: MONTH_DAYS / seenDays,
   }

@@ -19,7 +19,7 @@ const DIGEST_MS = 5 * 60_000
 /** Provides the service `advisor`. */
 export const advisor = definePlugin({
   name: 'advisor',
-  requires: ['ledger', 'virtual-models', 'keys', 'modelFacts', 'runtimeSettings'],
+  requires: ['ledger', 'virtual-models', 'keys'],
   config: z.strictObject({
     /** USD of a calendar month that the owner plans with; null: none. */
     monthlyBudgetUsd: z.number().positive().nullable().default(null),
@@ -36,8 +36,17 @@ export const advisor = definePlugin({
   setup(gateway, { monthlyBudgetUsd, timezone, usageRetentionDays }) {
     const { db, clock } = gateway
     const calendar = calendarOf(timezone)
-    const advisor = new Advisor({ gateway, calendar, retentionDays: usageRetentionDays, monthlyBudgetUsd })
-    const actions = actionsOn(gateway, advisor)
+    const modelFacts = gateway.optional('modelFacts')
+    const settings = gateway.optional('runtimeSettings')
+    const advisor = new Advisor({
+      gateway,
+      calendar,
+      retentionDays: usageRetentionDays,
+      monthlyBudgetUsd,
+      price: (provider, model) => modelFacts()?.facts(provider, model).price,
+      changesSettings: () => settings() !== undefined,
+    })
+    const actions = actionsOn(gateway, advisor, settings)
     const observer = new Observer()
 
     gateway.provide('advisor', { recommendations: async (orgId) => (await advisor.of(orgId, clock.now())).data })

@@ -1,4 +1,4 @@
-// What the advisor counts per day, organization, virtual model and target: sums in memory, added to the table once a minute.
+// Counts of the advisor per day, organization, virtual model and target: sums in memory, added to the table once a minute.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/db.ts'

@@ -48,7 +48,7 @@ export class Advisor {
     return advice
   }
 
-  /** The next call computes anew: an action changed what it is about. */
+  /** The next call computes again, because an action changed the facts. */
   forget(orgId: number | null): void {
     this.#known.delete(orgId)
     this.#startedAt.delete(orgId)

@@ -37,7 +37,7 @@ export interface Recommendation {
   readonly title: string
   /** Says how the estimate was computed. */
   readonly detail: string
-  /** What a month of 30 days would cost less; 0 when the gain is not money. */
+  /** Saving of 30 days, USD; 0 when the gain is not money. */
   readonly estMonthlyUsd: number
   /** 0 to 1. */
   readonly confidence: number

@@ -1,6 +1,7 @@
 // Runs the items of batches: each goes through the whole pipeline as the key that submitted it. Replicas share the items by leases.
-import type { OwnCalls } from '../../core/services.ts'
+
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
+import type { OwnCalls } from '../../core/types/own-calls.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { BatchRow, BatchStore, ItemRow } from './store.ts'
 

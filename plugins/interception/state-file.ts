@@ -1,4 +1,4 @@
-// What the proxy remembers between starts: aliases, the hosts that an operator mapped, and what it wrote outside of its folder.
+// The state that the proxy keeps between starts: aliases, the hosts that an operator mapped, and what it wrote outside of its folder.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'

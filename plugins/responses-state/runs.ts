@@ -1,9 +1,10 @@
 // Runs queued responses: each is an ordinary request of the key that created it, with its limits, budgets and log row. A run is never
 // started twice: one that a crash cut becomes `failed`, because it may have cost money and called tools.
-import type { OwnCalls } from '../../core/services.ts'
+
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Statement } from '../../core/types/db.ts'
+import type { OwnCalls } from '../../core/types/own-calls.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { RunRow, RunStore } from './run-store.ts'
 

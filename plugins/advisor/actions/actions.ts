@@ -8,7 +8,8 @@ import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { DAY_MS, WINDOW_DAYS } from '../facts.ts'
 import { unansweredOf } from '../observed.ts'
 import type { Advisor } from '../recommend.ts'
-import { afterOf, type By, entityOf } from './entity.ts'
+import type { ApplyAction } from '../service.ts'
+import { afterOf, type By, entityOf, type SettingsSource } from './entity.ts'
 import { measured, regression } from './measure.ts'
 import { type Applied, actionOf, ended, insertAction, type Reason, removeAction, reopened, watched } from './store.ts'
 
@@ -24,10 +25,11 @@ export interface Actions {
   watch(): Promise<void>
 }
 
-export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
+export function actionsOn(gateway: PluginGateway, advisor: Advisor, settings: SettingsSource): Actions {
   const { db, clock, log } = gateway
   const { usage } = gateway.use('ledger')
   const audit = gateway.optional('audit')
+  const entityFor = (orgId: number | null, action: ApplyAction) => entityOf(gateway, settings, orgId, action)
 
   async function mine(orgId: number | null, id: number): Promise<Applied> {
     const action = await actionOf(db, orgId, id)
@@ -37,7 +39,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
   }
 
   async function takenBack(action: Applied, reason: Reason, by: By): Promise<Applied> {
-    const entity = entityOf(gateway, action.orgId, action.action)
+    const entity = entityFor(action.orgId, action.action)
     if (JSON.stringify(entity.read()) !== JSON.stringify(action.after))
       throw conflict('It was changed after the action: restore it by hand, or confirm the action.', 'conflict')
     // The state first: another replica that looks at the same moment finds nothing to do.
@@ -62,7 +64,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
       const { applyAction: action, applyHint, kind } = found
       if (action === null)
         throw GatewayError.invalid('recommendation_id', `This recommendation cannot be applied here. ${applyHint}`)
-      const entity = entityOf(gateway, orgId, action)
+      const entity = entityFor(orgId, action)
       const before = entity.read()
       const window = { since: now - WINDOW_DAYS * DAY_MS, until: now, orgId, virtualModel: entity.virtualModel }
       const baseline = await measured(usage, window)
@@ -107,7 +109,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor): Actions {
       const now = clock.now()
       for (const action of await watched(db, now - WATCH_MS)) {
         try {
-          const { virtualModel } = entityOf(gateway, action.orgId, action.action)
+          const { virtualModel } = entityFor(action.orgId, action.action)
           const { orgId } = action
           const unanswered = (await unansweredOf(db, orgId, virtualModel)) - action.unanswered
           const since = await measured(usage, { since: action.appliedAt, until: now + 1, orgId, virtualModel }, unanswered)

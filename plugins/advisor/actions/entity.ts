@@ -26,8 +26,16 @@ export interface Entity {
   write(value: unknown, expected: unknown, by: By): Promise<void>
 }
 
-export function entityOf(gateway: Pick<PluginGateway, 'use'>, orgId: number | null, action: ApplyAction): Entity {
-  return action.type === 'set_setting' ? setting(gateway, orgId, action.params.key) : virtualModel(gateway, orgId, action.params)
+/** Absent without the plugin that stores settings. */
+export type SettingsSource = () => Services['runtimeSettings'] | undefined
+
+export function entityOf(
+  gateway: Pick<PluginGateway, 'use'>,
+  settings: SettingsSource,
+  orgId: number | null,
+  action: ApplyAction,
+): Entity {
+  return action.type === 'set_setting' ? setting(settings, orgId, action.params.key) : virtualModel(gateway, orgId, action.params)
 }
 
 function virtualModel(
@@ -47,8 +55,9 @@ function virtualModel(
   }
 }
 
-function setting(gateway: Pick<PluginGateway, 'use'>, orgId: number | null, key: string): Entity {
-  const settings = gateway.use('runtimeSettings')
+function setting(source: SettingsSource, orgId: number | null, key: string): Entity {
+  const settings = source()
+  if (settings === undefined) throw notFound('This gateway stores no settings.')
   const stored = () => settings.stored(orgId, key) ?? null
   return {
     name: `setting:${key}`,
@@ -63,7 +72,7 @@ function setting(gateway: Pick<PluginGateway, 'use'>, orgId: number | null, key:
   }
 }
 
-/** What the entity is after the action. */
+/** The entity after the action. */
 export function afterOf(action: ApplyAction): unknown {
   return action.type === 'set_setting' ? { [action.params.key]: action.params.value } : { targets: action.params.targets }
 }

@@ -86,7 +86,7 @@ export function actionOf(db: Db, orgId: number | null, id: number): Promise<Appl
   return db.get(sql`SELECT * FROM advisor_actions WHERE id = ${id} AND org_id = ${orgId ?? 0}`, row)
 }
 
-/** Actions of every organization that nobody has confirmed, applied after `since`. */
+/** Unconfirmed actions of every organization, applied after `since`. */
 export function watched(db: Db, since: number): Promise<Applied[]> {
   return db.all(sql`SELECT * FROM advisor_actions WHERE state = 'applied' AND applied_at >= ${since} ORDER BY id`, row)
 }

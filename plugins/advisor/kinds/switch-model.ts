@@ -9,7 +9,7 @@ const MIN_SAVING = 0.2
 /** Work counts as easy up to these means per request. */
 const EASY_INPUT_TOKENS = 2000
 const EASY_OUTPUT_TOKENS = 200
-/** Without judged samples nobody has compared the answers. */
+/** Without judged samples the answers of the two models have not been compared. */
 const UNJUDGED = 0.3
 const PROVEN_CALLS = 30
 
