@@ -9,7 +9,7 @@ import type { LiveRequest, RequestContext, SharedTarget } from './types/context.
 import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
-import type { OwnCalls } from './types/own-calls.ts'
+import type { DirectAnswer, OwnCalls } from './types/own-calls.ts'
 import type { TracedCalls, Translator } from './types/playground.ts'
 import type { PluginOverview } from './types/plugin-info.ts'
 import type { PortableService } from './types/portable.ts'
@@ -19,6 +19,8 @@ import type { RefusedReload } from './types/reload.ts'
 import type { Simulator } from './types/simulation.ts'
 import type { Site } from './types/site.ts'
 import type { PageReader } from './types/web-page.ts'
+
+export type { DirectAnswer } from './types/own-calls.ts'
 
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
@@ -44,12 +46,6 @@ export interface ProxyService {
    * is null for calls outside the pipeline.
    */
   for(connection: Connection, url: string, ctx: RequestContext | null): string | null | undefined
-}
-
-export interface DirectAnswer {
-  readonly status: number
-  readonly headers: HeaderBag
-  readonly body: Uint8Array
 }
 
 export interface DirectCallOptions {

@@ -1,6 +1,12 @@
 // Calls of plugins to the data plane.
-import type { DirectAnswer } from '../services.ts'
 import type { ActsFor, Sink } from './ports.ts'
+
+/** An answer outside the pipeline, whole. */
+export interface DirectAnswer {
+  readonly status: number
+  readonly headers: HeaderBag
+  readonly body: Uint8Array
+}
 
 /** A call of a plugin to the data plane. */
 export interface OwnCall {
