@@ -5,11 +5,12 @@ import type { Listener } from 'listhen'
 import type { GatewayConfig } from '../../core/config/define.ts'
 import { systemClock } from '../../core/timing/clock.ts'
 import { withPreset } from '../node/gateway.ts'
-import { loadGateway } from '../node/load-gateway.ts'
+import type { LoadOptions } from '../node/load-gateway.ts'
 import { serve } from '../node/serve.ts'
 import { action } from './action.ts'
 import { baseUrls } from './dev/base-urls.ts'
 import { loadFailure } from './dev/code-frame.ts'
+import { firstLoad } from './dev/first-load.ts'
 import { inspector } from './dev/inspector.ts'
 import { devListen, networkUrl } from './dev/listen.ts'
 import { type DevTunnel, openTunnel } from './dev/tunnel.ts'
@@ -42,7 +43,7 @@ export const devCommand = action({
     const print = (text: string): void => void process.stderr.write(`${text}\n`)
     const log = terminalLog(systemClock, print)
     const { plugin, tracer } = inspector({ verbose: given.verbose === true, print })
-    const loaded = await loadGateway({
+    const options: LoadOptions = {
       flags: { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] },
       // Reloads have lines of their own.
       ports: {
@@ -51,7 +52,8 @@ export const devCommand = action({
       },
       extend: (config: GatewayConfig) => ({ ...config, plugins: [...(withPreset(config).plugins ?? []), plugin] }),
       onRefresh: (error) => print(error === null ? styled('loaded', 'green') : `${loadFailure(error)}\n  ${KEPT}`),
-    })
+    }
+    const loaded = await firstLoad(options, (error) => print(`${loadFailure(error)}\n  ${WAITING}`))
     const { gateway } = loaded
     const host = gateway.env.get<string>('HOST')
     let listening: Listener | null = null
@@ -98,6 +100,7 @@ export const devCommand = action({
   },
 })
 
+const WAITING = 'The server starts when a file changes; Ctrl-C ends the command.'
 const KEPT = 'The last good configuration keeps serving.'
 
 function row(name: string, text: string): string {

@@ -9,7 +9,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Money: ['budget', 'usage', 'report', 'savings', 'free-pool'],
   Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],
   Operations: ['db', 'audit', 'webhook'],
-  Development: ['plugin', 'filter', 'completion'],
+  Development: ['dev', 'plugin', 'filter', 'completion'],
 }
 
 const EXAMPLES = [

@@ -1,5 +1,5 @@
 // Calls of plugins to the data plane.
-import type { ActsFor, Sink } from './ports.ts'
+import type { ActsFor, HeaderBag, Sink } from './ports.ts'
 
 /** An answer outside the pipeline, whole. */
 export interface DirectAnswer {

@@ -1,5 +1,5 @@
 // The CA of this installation and the certificates that it signs. Its key is readable by its owner only, and it is limited to the
-// intercepted hosts: a thief of the key cannot imitate another one.
+// intercepted hosts: a stolen key cannot imitate another one.
 import { createHash, createPrivateKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

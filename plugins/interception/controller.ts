@@ -46,7 +46,7 @@ export function controller({ options, dataDir, clock, log, conversion }: Control
   let state: InterceptionState = { aliases: {}, hosts: [], written: null }
   let running: RunningProxy | null = null
   let authority: Authority | null = null
-  /** Changes of this process that it has to undo. */
+  /** True: this process wrote there, and has to undo it. */
   const ours = { hostsFile: false, ca: false }
 
   const save = async (change: Partial<InterceptionState> = {}): Promise<void> => {

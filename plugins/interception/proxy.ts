@@ -60,6 +60,8 @@ export async function openProxy({ port, hosts, authority, conversion }: ProxyOpt
     },
     serve,
   )
+  // Headers above a limit would be dropped without a word.
+  server.maxHeadersCount = 0
   server.on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     const entry = entryOf(req)
     // The real host decides about the body of its own request.

@@ -1,4 +1,4 @@
-// The state that the proxy keeps between starts: aliases, the hosts that an operator mapped, and what it wrote outside of its folder.
+// Keeps the state of the proxy between starts: aliases, mapped hosts, and the places outside of its folder that it wrote to.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'

@@ -38,6 +38,7 @@ export const tunnel = definePlugin({
     const enabled = new Set<ProviderName>()
     let address: string | null = null
     let unfollow = (): void => {}
+    let restored: Promise<void> = Promise.resolve()
     let ended = false
 
     const save = (): Promise<void> =>
@@ -89,13 +90,15 @@ export const tunnel = definePlugin({
 
     gateway.hook('ready', async () => {
       const before = await file.read()
-      await endOrphans(before)
       for (const name of PROVIDERS) if (before[name]?.enabled === true) enabled.add(name)
-      const refused = enabled.size > 0 ? guard() : null
-      if (refused !== null) log.warn('tunnel.refused', { hint: refused })
+      // Commands of the command line load the gateway too, and have no server.
       unfollow = status.whenListening((url) => {
         address = local(url)
-        for (const name of enabled) open(name)
+        const refused = enabled.size > 0 ? guard() : null
+        if (refused !== null) log.warn('tunnel.refused', { hint: refused })
+        restored = endOrphans(before).then(() => {
+          if (!ended) for (const name of enabled) open(name)
+        })
       })
     })
     gateway.api({
@@ -149,6 +152,7 @@ export const tunnel = definePlugin({
     return async () => {
       ended = true
       unfollow()
+      await restored
       await Promise.all(PROVIDERS.map((name) => children[name].stop()))
     }
   },

@@ -215,7 +215,7 @@ describe('hookgate hooks', () => {
         "response reduce reasoning-replay thought-signatures think-tags guardrails guardrails semantic-cache",
         "settle series free-pool budgets request-log savings ledger webhooks",
         "settled observe rate-limits virtual-models helicone budgets live-events resilience metrics",
-        "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model",
+        "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model tunnel interception",
         "close observe",
       ]
     `)

@@ -51,7 +51,10 @@ interface Session {
   readonly ended: Promise<void>
 }
 
-async function session(cwd: string, flags: string): Promise<Session> {
+/** On a busy machine a start takes long. */
+const PATIENT = { timeout: 60_000 }
+
+async function session(cwd: string, flags: string, first = /watching .*\n/): Promise<Session> {
   const env = { ...process.env, NO_COLOR: '1', GATEWAY_DATA_DIR: join(cwd, 'data'), GATEWAY_PRICING_SYNC_ENABLED: 'false' }
   const command = `${process.execPath} ${hookgateRoot}/dist/adapters/cli/main.js dev --config ${cwd}/gateway.config.ts ${flags}`
   const child = execFile('script', ['-qec', `stty cols 200 rows 50; exec ${command}`, '/dev/null'], { cwd, env })
@@ -61,9 +64,15 @@ async function session(cwd: string, flags: string): Promise<Session> {
   })
   const ended = once(child, 'close').then(() => undefined)
   const shown = (): string => stripVTControlCharacters(text).replaceAll('\r', '')
-  await expect.poll(shown).toMatch(/watching .*\n/)
-  const url = /hookgate listening on (\S+)/.exec(shown())?.[1] as string
-  return { url, shown, press: (keys) => void child.stdin?.write(keys), ended }
+  await expect.poll(shown, PATIENT).toMatch(first)
+  return {
+    get url() {
+      return /hookgate listening on (\S+)/.exec(shown())?.[1] as string
+    },
+    shown,
+    press: (keys) => void child.stdin?.write(keys),
+    ended,
+  }
 }
 
 function project(): string {
@@ -100,18 +109,22 @@ it('an edited plugin serves the next request, while a running stream ends whole;
   expect(await word(url)).toBe('said first')
   const answer = await ask(url, 'vendor/m', true)
   const body = answer.text()
-  await expect.poll(() => streams.length).toBe(1)
+  await expect.poll(() => streams.length, PATIENT).toBe(1)
   streams[0]?.write(chunk({ role: 'assistant', content: 'one ' }))
 
   writeFileSync(join(cwd, 'plugins/ours.ts'), plugin('second'))
-  await expect.poll(() => word(url)).toBe('said second')
+  await expect.poll(() => word(url), PATIENT).toBe('said second')
   writeFileSync(join(cwd, 'plugins/said.ts'), `export const said = (word: string): string => 'now ' + word\n`)
-  await expect.poll(() => word(url)).toBe('now second')
+  await expect.poll(() => word(url), PATIENT).toBe('now second')
 
   const before = shown().length
   writeFileSync(join(cwd, 'plugins/ours.ts'), `${plugin('third')}\nexport const broken = (\n`)
-  await expect.poll(() => shown().slice(before)).toMatch(/not loaded .*The plugin `\.\/plugins\/ours\.ts` could not be loaded/)
-  await expect.poll(() => shown().slice(before)).toMatch(/plugins\/ours\.ts:\d+:\d+\n[\s\S]*export const broken = \([\s\S]*\^/)
+  await expect
+    .poll(() => shown().slice(before), PATIENT)
+    .toMatch(/not loaded .*The plugin `\.\/plugins\/ours\.ts` could not be loaded/)
+  await expect
+    .poll(() => shown().slice(before), PATIENT)
+    .toMatch(/plugins\/ours\.ts:\d+:\d+\n[\s\S]*export const broken = \([\s\S]*\^/)
   expect(await word(url)).toBe('now second')
 
   streams[0]?.end(`${chunk({ content: 'two' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
@@ -119,7 +132,7 @@ it('an edited plugin serves the next request, while a running stream ends whole;
   expect(events.flatMap((event) => /"content":"(\w+ ?)"/.exec(event)?.[1] ?? [])).toEqual(['one ', 'two'])
   expect(events.at(-2)).toBe('data: [DONE]')
   // The stream began with the first code.
-  await expect.poll(shown).toMatch(/200 {2}POST \/v1\/chat\/completions {2}vendor\/m → vendor\/m/)
+  await expect.poll(shown, PATIENT).toMatch(/200 {2}POST \/v1\/chat\/completions {2}vendor\/m → vendor\/m/)
   expect(shown()).toMatch(/request +ours +[\d.]+ ms +\+userId: "user of first"/)
   expect(shown()).toMatch(/403 {2}POST \/v1\/chat\/completions {2}echo\/ask .*permission.*: now second/)
 
@@ -142,4 +155,16 @@ it('serves HTTPS with a certificate of its own, prints the address for each SDK,
     expect(shown()).toContain(line)
   press('\u0003')
   await ended
+}, 120_000)
+
+it('a broken file at the start is shown, and the server starts when it is whole', async () => {
+  const cwd = project()
+  writeFileSync(join(cwd, 'plugins/ours.ts'), `${plugin('first')}\nexport const broken = (\n`)
+  const opened = await session(cwd, '--port 0', /The server starts when a file changes/)
+  expect(opened.shown()).toMatch(/plugins\/ours\.ts:\d+:\d+\n[\s\S]*export const broken = \(/)
+  writeFileSync(join(cwd, 'plugins/ours.ts'), plugin('first'))
+  await expect.poll(opened.shown, PATIENT).toMatch(/watching .*\n/)
+  expect(await word(opened.url)).toBe('said first')
+  opened.press('\u0003')
+  await opened.ended
 }, 120_000)
