@@ -66,7 +66,8 @@ export function simulatedTransport(
 
 async function deliver(wire: WireRequest, answer: UpstreamAnswer, handler: WireHandler, aborted: () => boolean): Promise<void> {
   if (answer.status === 0) return handler.error(GatewayError.network('connect', 'The upstream refused the connection.'))
-  const streamed = wire.stream && answer.status < 300
+  // Bedrock's binary stream is not simulated: its whole answer is replayed.
+  const streamed = wire.stream && answer.status < 300 && !CONVERSE.test(wire.url)
   const headers = ['content-type', streamed ? 'text/event-stream' : 'application/json']
   if (answer.retryAfterSecs !== null) headers.push('retry-after', String(answer.retryAfterSecs))
   handler.head(answer.status, headerBag(headers))
@@ -78,6 +79,7 @@ async function deliver(wire: WireRequest, answer: UpstreamAnswer, handler: WireH
 }
 
 function bodyOf({ method, url }: WireRequest, { status, text }: UpstreamAnswer, streamed: boolean): readonly string[] {
+  if (CONVERSE.test(url)) return [converseOf(status, text)]
   const renderer = RENDERERS[dialectOf(url)]
   if (status >= 300) return [JSON.stringify(renderer.error(status, text ?? `Simulated ${status}.`))]
   // A list of models, for account probes.
@@ -85,6 +87,15 @@ function bodyOf({ method, url }: WireRequest, { status, text }: UpstreamAnswer, 
   const reply = { text: text ?? 'A simulated answer.' }
   if (COMPLETIONS.test(new URL(url).pathname)) return completionOf(reply.text, streamed)
   return streamed ? renderer.frames(reply) : [JSON.stringify(renderer.json(reply))]
+}
+
+const CONVERSE = /\/converse(?:-stream)?$/
+
+function converseOf(status: number, text: string | null): string {
+  if (status >= 300) return JSON.stringify({ message: text ?? `Simulated ${status}.` })
+  const message = { role: 'assistant', content: [{ text: text ?? 'A simulated answer.' }] }
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
+  return JSON.stringify({ output: { message }, stopReason: 'end_turn', usage })
 }
 
 /** The legacy route; Mistral's answers in the shape of chat. */
@@ -99,7 +110,7 @@ function completionOf(text: string, streamed: boolean): readonly string[] {
 
 function dialectOf(url: string): Dialect {
   const { pathname } = new URL(url)
-  if (pathname.endsWith('/messages')) return 'messages'
+  if (pathname.endsWith('/messages') || /\/publishers\/anthropic\/.*:/.test(pathname)) return 'messages'
   if (pathname.endsWith('/responses')) return 'responses'
   return /:(?:streamG|g)enerateContent$/.test(pathname) ? 'generate_content' : 'chat'
 }

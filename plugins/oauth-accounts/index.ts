@@ -45,6 +45,8 @@ export const oauthAccounts = definePlugin({
       const rows = await allAccounts(inside)
       return new Map(rows.map((row) => [String(row.connection_id), row.status]))
     })
+    // Without clients there are accounts of an earlier configuration at most.
+    const inUse = Object.keys(clients).length > 0 || view.current.size > 0
     const needsSignIn = ({ id }: Connection): boolean => view.current.get(id) === 'reauth_required'
     const keeper = new TokenKeeper({
       db,
@@ -70,9 +72,10 @@ export const oauthAccounts = definePlugin({
     const endSignIns = accounts.signIns({ credentialOf: gateway.detached((connection: Connection) => keeper.of(connection.id)) })
     const endState = accounts.extend({ state: (one) => (needsSignIn(one) ? { status: 'reauth_required' } : {}) })
     const endFacts = gateway.use('attention').contribute('oauth-accounts', signInFacts(accounts, needsSignIn))
-    gateway.provide('credentials', {
-      renew: async (connection) => (connection.bearer === true ? keeper.renew(connection.id) : false),
-    })
+    if (inUse)
+      gateway.provide('credentials', {
+        renew: async (connection) => (connection.bearer === true ? keeper.renew(connection.id) : false),
+      })
     gateway.provide('oauthAccounts', {
       providers: Object.keys(clients),
       flowOf: (provider) => {
@@ -81,14 +84,15 @@ export const oauthAccounts = definePlugin({
       },
       needsSignIn,
     })
-    gateway.hook('candidates', (ctx, candidates) => {
-      if (!candidates.some(({ connection }) => connection.bearer === true && needsSignIn(connection))) return candidates
-      return candidates.filter((candidate) => {
-        const out = needsSignIn(candidate.connection)
-        if (out) ctx.skip(candidate, 'reauth_required')
-        return !out
+    if (inUse)
+      gateway.hook('candidates', (ctx, candidates) => {
+        if (!candidates.some(({ connection }) => connection.bearer === true && needsSignIn(connection))) return candidates
+        return candidates.filter((candidate) => {
+          const out = needsSignIn(candidate.connection)
+          if (out) ctx.skip(candidate, 'reauth_required')
+          return !out
+        })
       })
-    })
 
     const loopback = profile === 'local' ? loopbackOf(clock, log) : null
     const logins = loginsOf(db, vault, clock)
@@ -107,28 +111,32 @@ export const oauthAccounts = definePlugin({
       nameOf: (id) => configuration.provider(id).name ?? id,
     })
 
-    gateway.every('refresh', MINUTE_MS, async (signal) => {
-      const rows = await expiringAccounts(db, clock.now() + EARLY_MS)
-      for (let at = 0; at < rows.length && !signal.aborted; at += AT_ONCE)
-        await Promise.all(
-          rows
-            .slice(at, at + AT_ONCE)
-            .map(async ({ connection_id }) => keeper.of(String(connection_id)))
-            .map(quiet),
-        )
-    })
-    gateway.every('forget', 60 * MINUTE_MS, async () => {
-      await logins.forgetOld()
-      const listed = new Set(accounts.list().map(({ connection }) => connection.id))
-      for (const row of await allAccounts(db))
-        if (!listed.has(String(row.connection_id)) && row.refreshed_at < clock.now() - ORPHAN_MS)
-          await removeAccount(db, row.connection_id)
-    })
+    if (inUse) startJobs()
     return () => {
       loopback?.closeAll()
       endSignIns()
       endState()
       endFacts()
+    }
+
+    function startJobs(): void {
+      gateway.every('refresh', MINUTE_MS, async (signal) => {
+        const rows = await expiringAccounts(db, clock.now() + EARLY_MS)
+        for (let at = 0; at < rows.length && !signal.aborted; at += AT_ONCE)
+          await Promise.all(
+            rows
+              .slice(at, at + AT_ONCE)
+              .map(async ({ connection_id }) => keeper.of(String(connection_id)))
+              .map(quiet),
+          )
+      })
+      gateway.every('forget', 60 * MINUTE_MS, async () => {
+        await logins.forgetOld()
+        const listed = new Set(accounts.list().map(({ connection }) => connection.id))
+        for (const row of await allAccounts(db))
+          if (!listed.has(String(row.connection_id)) && row.refreshed_at < clock.now() - ORPHAN_MS)
+            await removeAccount(db, row.connection_id)
+      })
     }
   },
 })

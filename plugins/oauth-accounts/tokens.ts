@@ -115,15 +115,15 @@ export class TokenKeeper {
         if (valid && tokens.access !== refused) return tokens.access
         throw unavailable('The vendor did not answer the last refresh. It is tried again soon.')
       }
-      if (await takeLease(db, row, owner, now, now + LEASE_MS)) return this.#refreshed(id, row, tokens)
+      if (await takeLease(db, row, owner, now, now + LEASE_MS)) return this.#refreshed(id, row, tokens, refused !== null)
       if (valid && tokens.access !== refused) return tokens.access
       if (now >= until) throw unavailable('Another process refreshes this account and does not finish.')
       await clock.sleep(WAIT_MS)
     }
   }
 
-  /** Holds the lease. */
-  async #refreshed(id: string, row: AccountRow, tokens: TokenSet): Promise<string> {
+  /** Holds the lease. `wanted`: the present token does not do, also while it is valid. */
+  async #refreshed(id: string, row: AccountRow, tokens: TokenSet, wanted: boolean): Promise<string> {
     const { db, clock, sealer, log, owner } = this.#parts
     try {
       const { answer, used } = await this.#asked(row, tokens)
@@ -151,7 +151,7 @@ export class TokenKeeper {
       log.warn('oauth.not_refreshed', { connection: id, provider: row.provider, code: codeOf(error), again_in_ms: ms })
       await releaseLease(db, row.connection_id, owner).catch(() => {})
       const valid = row.expires_at !== null && row.expires_at > clock.now()
-      if (valid) return tokens.access
+      if (valid && !wanted) return tokens.access
       throw unavailable(error instanceof VendorRefusal ? error.message : 'The new token could not be stored.')
     }
   }

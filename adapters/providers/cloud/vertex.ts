@@ -24,7 +24,7 @@ const serviceAccount = z.object({
     .regex(/^[\w.:-]{1,100}$/)
     .optional(),
   token_uri: z.url().default('https://oauth2.googleapis.com/token'),
-  /** Region of the models; not a member of Google's file. */
+  /** Location of the models. Google's file does not have this member. */
   location: z
     .string()
     .regex(/^[\w-]{1,60}$/)

@@ -104,7 +104,8 @@ describe('a refresh token', () => {
     const { id } = await s.signIn()
     // The vendor rotates, and the answer is cut.
     s.vendor.cut = true
-    expect((await s.call('POST', `/api/oauth/accounts/${id}/refresh`)).status).toBe(200)
+    expect((await s.call('POST', `/api/oauth/accounts/${id}/refresh`)).status).toBe(502)
+    expect((await s.ask()).status).toBe(200)
     s.vendor.cut = false
     await s.clock.advance('31s')
     expect((await s.call('POST', `/api/oauth/accounts/${id}/refresh`)).status).toBe(200)

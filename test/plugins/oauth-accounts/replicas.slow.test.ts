@@ -73,4 +73,19 @@ describe.skipIf(missing !== null)(`two replicas${missing === null ? '' : ` (${mi
     expect(used.size).toBe(1)
     expect(used.has(token as string)).toBe(false)
   })
+
+  it('one takes over an account whose token the other one stored and never used', { timeout: 60_000 }, async () => {
+    const { one, two, vendor, sent } = await replicas(3600)
+    await signIn(one, vendor)
+    await expect.poll(async () => (await ask(two)).status, { timeout: 20_000 }).toBe(200)
+    const { data } = (await (await one.fetch('/api/oauth/accounts')).json()) as { data: { id: number }[] }
+    const refresh = (t: TestGateway) => t.post(`/api/oauth/accounts/${data[0]?.id}/refresh`, {})
+    expect((await refresh(one)).status).toBe(200)
+    await one.close()
+    expect((await refresh(two)).status).toBe(200)
+    expect((await ask(two)).status).toBe(200)
+    const used = vendor.calls.flatMap(({ form }) => form.refresh_token ?? [])
+    expect(new Set(used).size).toBe(2)
+    expect(vendor.isValid((sent().at(-1) ?? '').replace('Bearer ', ''))).toBe(true)
+  })
 })

@@ -9,7 +9,7 @@ afterEach(() => w.close())
 
 async function start(script: Step[], renew: () => Promise<boolean>): Promise<void> {
   const accounts = definePlugin({
-    name: 'oauth-accounts',
+    name: 'test-accounts',
     setup: (gateway) => gateway.provide('credentials', { renew }),
   })
   w = await world({ accounts: [{ script }], plugins: [accounts()] })

@@ -7,6 +7,10 @@ import type { TestGateway } from '../../../../adapters/testing/test-gateway.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
 import { ask, gateway, json, type Seen, server } from './support.ts'
 
+interface Choice {
+  message: { tool_calls: { function: object }[] }
+}
+
 describe('Bedrock', () => {
   const KEY = { access_key_id: 'AKIATEST', secret_access_key: 'secret-canary-of-aws', region: 'eu-central-1' }
   const aws = new EventStreamCodec(decodeUtf8, encodeUtf8)
@@ -70,10 +74,10 @@ describe('Bedrock', () => {
     const { t } = await gateway({ aws: { provider: 'bedrock', baseUrl: upstream.url, apiKey: JSON.stringify(KEY) } })
     const tools = [{ type: 'function', function: { name: 'look_up', description: 'Looks up.', parameters: { type: 'object' } } }]
     const answer = await ask(t, 'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0', { tools, max_tokens: 100, stop: ['END'] })
-    const body = (await answer.json()) as { choices: any[]; usage: any }
+    const body = (await answer.json()) as { choices: Choice[]; usage: object }
     expect(answer.status, JSON.stringify(body)).toBe(200)
     expect(body.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'Hello' } })
-    expect(body.choices[0].message.tool_calls[0].function).toEqual({ name: 'look_up', arguments: '{"n":12345678901234}' })
+    expect(body.choices[0]?.message.tool_calls[0]?.function).toEqual({ name: 'look_up', arguments: '{"n":12345678901234}' })
     expect(body.usage).toMatchObject({ prompt_tokens: 13, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 3 } })
     expect(upstream.seen[0]?.path).toBe('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse')
     expect(JSON.parse(upstream.seen[0]?.body ?? '')).toEqual({

@@ -38,7 +38,10 @@ export async function server(answer: (seen: Seen, response: ServerResponse, coun
     answer(one, response, seen.length)
   })
   await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve))
-  ending.push(() => new Promise<void>((resolve) => (made.closeAllConnections(), made.close(() => resolve()))))
+  ending.push(() => {
+    made.closeAllConnections()
+    return new Promise<void>((resolve) => made.close(() => resolve()))
+  })
   return { url: `http://127.0.0.1:${(made.address() as AddressInfo).port}`, seen }
 }
 
