@@ -25,7 +25,11 @@ const content = record.extend({
   response: z.looseObject({}).nullable(),
   metadata: z.looseObject({}).nullable(),
 })
-const keyQuery = { key_id: z.coerce.number().int().min(0).optional().describe('0: calls without a key.') }
+const whole = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number)
+const keyQuery = { key_id: whole.optional().describe('0: calls without a key.') }
 const CURSOR = /^(\d{1,16})\.([A-Za-z0-9]{1,64})$/
 
 export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, records: Records): void {
@@ -51,7 +55,7 @@ export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, record
     role: 'manage',
     query: z.strictObject({
       ...keyQuery,
-      limit: z.coerce.number().int().min(1).max(MOST).default(50),
+      limit: whole.pipe(z.number().min(1, 'must be at least 1').max(MOST, `must be at most ${MOST}`)).default(50),
       cursor: z.string().regex(CURSOR).optional(),
     }),
     response: z.strictObject({ data: z.array(record), next_cursor: z.string().nullable() }),
