@@ -52,6 +52,15 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
     },
   },
   signup: () => import('./user.ts').then((module) => module.signup),
+  responses: {
+    about: 'Stored responses and conversations.',
+    commands: {
+      list: () => import('./responses.ts').then((module) => module.listResponses),
+      show: () => import('./responses.ts').then((module) => module.showResponse),
+      export: () => import('./responses.ts').then((module) => module.exportResponses),
+      rm: () => import('./responses.ts').then((module) => module.removeResponses),
+    },
+  },
   provider: {
     about: 'Connections to providers.',
     commands: {

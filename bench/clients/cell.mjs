@@ -25,7 +25,8 @@ export async function runCell(client, place, upstream, limitMs) {
   const tool = (name, turn) => client.tool(name, turn, paths)
   const final = ([one, two]) => `Session over. First ${one}, then ${two}.`
   const model = scriptedModel({ tool, finalOf: final })
-  const gateway = await createTestGateway({ upstream: [model.step] })
+  const { GATEWAY_RESPONSES_STATE: state } = process.env
+  const gateway = await createTestGateway({ upstream: [model.step], env: state === undefined ? {} : { RESPONSES_STATE: state } })
   const { url, server } = await gateway.listen()
   const answers = []
   server.prependListener('request', (req, res) => {

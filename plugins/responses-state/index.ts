@@ -3,12 +3,14 @@
 import { z } from 'zod'
 import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { addApi } from './api.ts'
 import { addBackground } from './background.ts'
 import { conversationStore } from './conversation-store.ts'
 import { addConversations } from './conversations.ts'
 import { idsOf } from './ids.ts'
 import { migrations } from './migrations.ts'
 import type { Parts } from './parts.ts'
+import { records } from './records.ts'
 import { addResolving } from './resolving.ts'
 import { addRoutes } from './routes.ts'
 import { runStore } from './run-store.ts'
@@ -60,7 +62,6 @@ export const responsesState = definePlugin({
       await runs.prune(clock.now())
       await conversations.prune(clock.now())
     })
-    if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
     const parts: Parts = {
       ids: idsOf(vault),
       items: gateway.use('responseItems'),
@@ -76,6 +77,8 @@ export const responsesState = definePlugin({
       },
       readers: ({ principal: { orgId, keyId } }) => ({ orgId, keyId: share === 'org' ? 'all' : keyId }),
     }
+    addApi(gateway, parts, records(gateway))
+    if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
     const { of: resolved } = addResolving(gateway, parts)
     const calls = gateway.use('ownCalls')
     const running = backgroundRuns({ store: runs, calls, clock, log: gateway.log, owner: randomId('runner_') })

@@ -17,9 +17,9 @@ interface Row {
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-no-clients-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-async function lane(...args: string[]): Promise<{ code: number | null; rows: Row[] }> {
+async function lane(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; rows: Row[] }> {
   await built()
-  const { code, stdout, stderr } = await run([join(hookgateRoot, 'bench/clients.mjs'), '--dir', dir, '--json', ...args])
+  const { code, stdout, stderr } = await run([join(hookgateRoot, 'bench/clients.mjs'), '--dir', dir, '--json', ...args], { env })
   if (stdout === '') throw new Error(stderr)
   return { code, rows: JSON.parse(stdout) as Row[] }
 }
@@ -27,7 +27,7 @@ async function lane(...args: string[]): Promise<{ code: number | null; rows: Row
 describe('the lane of real clients', { timeout: 300_000 }, () => {
   it('runs a tool session with each SDK over another dialect than its own', async () => {
     const sdks = ['openai-sdk', 'anthropic-sdk', 'google-sdk'].flatMap((id) => ['--only', id])
-    const { code, rows } = await lane(...sdks, '--upstream', 'messages', '--upstream', 'generate_content')
+    const { code, rows } = await lane([...sdks, '--upstream', 'messages', '--upstream', 'generate_content'])
     expect(rows.map(({ id }) => id)).toEqual([
       'openai-sdk-chat',
       'openai-sdk-responses',
@@ -41,7 +41,9 @@ describe('the lane of real clients', { timeout: 300_000 }, () => {
   })
 
   it('tells a session that failed, with what failed', async () => {
-    const { rows } = await lane('--only', 'ai-sdk-responses', '--upstream', 'chat')
+    // Without stored responses the default of the AI SDK fails.
+    const off = { GATEWAY_RESPONSES_STATE: 'false' }
+    const { rows } = await lane(['--only', 'ai-sdk-responses', '--upstream', 'chat'], off)
     const [bare, unstored] = rows.map(({ cells }) => cells.chat)
     expect(bare).toMatchObject({ ok: false, limit: true })
     expect(bare?.failures).toContain('400 POST /v1/responses')
@@ -50,7 +52,7 @@ describe('the lane of real clients', { timeout: 300_000 }, () => {
   })
 
   it('skips a client that is not installed, by name', async () => {
-    const { code, rows } = await lane('--only', 'codex')
+    const { code, rows } = await lane(['--only', 'codex'])
     expect(rows).toMatchObject([{ id: 'codex', skipped: 'not installed: @openai/codex', cells: {} }])
     expect(code).toBe(0)
   })

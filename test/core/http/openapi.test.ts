@@ -65,6 +65,19 @@ async function failedDelivery(): Promise<string> {
   return ((await (await t.post(`/api/webhooks/endpoints/${id}/test`, {})).json()) as { id: string }).id
 }
 
+/** Ids of things that routes of the data plane read, made without a key unless `headers` have one. */
+async function stored(headers: Record<string, string> = {}) {
+  const make = async (path: string, body: object): Promise<string> =>
+    ((await (await t.post(path, body, headers)).json()) as { id: string }).id
+  const response = await make('/v1/responses', { model: 'echo/echo-1', input: 'Hi' })
+  const background = await make('/v1/responses', { model: 'echo/echo-1', input: 'Hi', background: true })
+  const conversation = await make('/v1/conversations', { items: [{ role: 'user', content: 'Hi' }] })
+  await t.gateway.committed()
+  const list = await t.fetch(`/v1/conversations/${conversation}/items`, { headers })
+  const item = ((await list.json()) as { data: { id: string }[] }).data[0]?.id as string
+  return { response, background, conversation, item }
+}
+
 /** For an operation that never succeeds, add a line to SENSIBLE. */
 function wrongWith(operation: Operation, answer: Answer): string[] {
   const complaint = reader.complaint(operation, answer)
@@ -88,7 +101,8 @@ describe('the document', () => {
       // A WebSocket is no operation of OpenAPI.
       if (dataRoute?.documented === false) continue
       const stem = path.endsWith('*') ? `${path.slice(0, -1)}{` : path
-      const found = names.some((name) => name.startsWith(`${method} ${stem}`))
+      const documented = dataRoute?.template ?? stem
+      const found = names.some((name) => name.startsWith(`${method} ${documented}`))
       expect(found, path).toBe(true)
     }
     const ids = JSON.stringify(reader.document).match(/"operationId":"[^"]+"/g) ?? []
@@ -143,7 +157,10 @@ describe('the control plane', () => {
       if (method === 'DELETE') return 4 - path.split('/').length / 100
       return ['POST', 'GET', 'PUT', 'PATCH'].indexOf(method) + (method === 'POST' && path.includes('{') ? 2.5 : 0)
     }
-    const made = new Map([['/api/webhooks/deliveries', await failedDelivery()]])
+    const made = new Map([
+      ['/api/webhooks/deliveries', await failedDelivery()],
+      ['/api/responses', (await stored()).response],
+    ])
     const complaints: string[] = []
     for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
       // 404 without an identity provider.
@@ -151,7 +168,7 @@ describe('the control plane', () => {
       // They need programs, hosts and files of the machine.
       if (/^\/api\/tunnel\/enable|^\/api\/mitm\/|^\/dl\//.test(operation.path)) continue
       const collection = operation.path.split('/{')[0] as string
-      const path = pathOf(operation, { id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged })
+      const path = pathOf(operation, { id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged, all: 'true' })
       const answer = await asked(t, operation, path, first(operation))
       complaints.push(...wrongWith(operation, answer))
       if (operation.method === 'POST' && answer.status === 201)
@@ -229,12 +246,22 @@ describe('the data plane', () => {
 
   it('answers every route as documented, whoever is behind it', async () => {
     const complaints: string[] = []
-    for (const operation of data()) {
+    const { response, background, conversation, item } = await stored(key)
+    const idOf = ({ path }: Operation): string | undefined => {
+      if (path.startsWith('/v1/batches')) return batch
+      if (path.startsWith('/v1/conversations')) return conversation
+      if (path.startsWith('/v1/responses')) return path.endsWith('/cancel') ? background : response
+      return undefined
+    }
+    // Things are deleted last, items before their conversation.
+    const rank = ({ method, path }: Operation): number => (method === 'DELETE' ? 2 - path.split('/').length / 100 : 0)
+    for (const operation of [...data()].sort((a, b) => rank(a) - rank(b))) {
       const models = OPERATIONS.test(operation.path) ? MODELS.slice(1) : MODELS
       for (const model of operation.body === null ? [MODELS[0]] : models) {
         const path = pathOf(operation, {
           model: model as string,
-          id: operation.path.startsWith('/v1/batches') ? batch : (model as string),
+          id: idOf(operation) ?? (model as string),
+          item_id: item,
         })
         const answer = await asked(t, operation, path, sensibleCall(operation, model as string), key)
         complaints.push(...wrongWith(operation, answer))
@@ -269,7 +296,8 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.body === null) return undefined
   const user = { role: 'user', content: 'Hi' }
   if (/^\/v1beta|:\w+$/.test(operation.path)) return googleBody(operation.path)
-  if (operation.path === '/v1/responses') return { model, input: 'Hi' }
+  if (operation.path === '/v1/responses' || operation.path.endsWith('/input_tokens')) return { model, input: 'Hi' }
+  if (operation.path.startsWith('/v1/conversations')) return { items: [user], metadata: { a: 'b' } }
   if (operation.path === '/v1/completions') return { model, prompt: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
   if (operation.path === '/v1/batches') return { requests: [{ custom_id: 'a', body: { model, messages: [user] } }] }
