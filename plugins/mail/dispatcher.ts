@@ -6,7 +6,17 @@ import type { Timer } from '../../core/types/ports.ts'
 import type { Attempt, Driver } from './drivers.ts'
 import { rendered } from './rendered.ts'
 import type { Letter } from './service.ts'
-import { claimNext, type Finished, finish, type Lease, type LetterRow, letterPlace, nextDue, release } from './store.ts'
+import {
+  claimNext,
+  type Finished,
+  finish,
+  type Lease,
+  type LetterRow,
+  letterPlace,
+  NO_LETTER,
+  nextDue,
+  release,
+} from './store.ts'
 
 /** Finds letters of a process that was killed. */
 const POLL_MS = 60_000
@@ -76,7 +86,7 @@ export class Dispatcher {
     const status = attempt.result === 'sent' ? 'sent' : attempt.result === 'never' || wait === undefined ? 'dead' : 'waiting'
     const nextAttemptAt = now + Math.max(wait ?? 0, attempt.waitMs ?? 0)
     const result = { status, nextAttemptAt, httpStatus: attempt.status, error: attempt.error } as const
-    if (await finish(db, row, owner, result, now)) this.#parts.attempted(status)
+    if ((await finish(db, row, owner, result, now)) && row.kind !== NO_LETTER) this.#parts.attempted(status)
     if (status !== 'sent') {
       const facts = { id: row.id, kind: row.kind, domain: row.domain, attempts: row.attempts + 1, error: attempt.error }
       if (status === 'dead') log.error('mail.dead', { ...facts, hint: 'GET /api/mail lists letters that failed.' })
@@ -94,6 +104,7 @@ export class Dispatcher {
     if (letter === null) return { result: 'never', status: null, error: 'The letter cannot be opened with this master key.' }
     const link = letter.action === undefined ? null : this.#parts.link(letter.action.path)
     const mail = { id: row.id, kind: row.kind, to: letter.to, link, ...rendered(letter, link) }
+    if (row.kind === NO_LETTER) return { result: 'sent', status: null, error: null }
     return this.#parts.driver.deliver(mail, this.#stop.signal)
   }
 

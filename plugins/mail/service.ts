@@ -5,7 +5,10 @@ export interface Letter {
   readonly to: string
   /** The organization that it concerns; null: the gateway's own. */
   readonly orgId: number | null
-  /** For logs, metrics and the outbox: `verify`, `reset`, `invitation`, `digest`. */
+  /**
+   * For logs, metrics and the outbox: `verify`, `reset`, `invitation`, `digest`. `none`: the work of a letter is done, and nothing is
+   * delivered or counted.
+   */
   readonly kind: string
   readonly subject: string
   readonly heading: string

@@ -20,6 +20,9 @@ export const letterRow = z.object({
 })
 export type LetterRow = z.output<typeof letterRow>
 
+/** The kind of a letter that is not delivered: its row is deleted where others are finished. */
+export const NO_LETTER = 'none'
+
 const DAY_MS = 86_400_000
 const SENT_KEPT_MS = 7 * DAY_MS
 const DEAD_KEPT_MS = 30 * DAY_MS
@@ -88,6 +91,10 @@ export interface Finished {
 
 /** Stores the result of an attempt, unless the lease went to another process. */
 export async function finish(db: Db, row: LetterRow, owner: string, result: Finished, now: number): Promise<boolean> {
+  if (row.kind === NO_LETTER) {
+    const { changes } = await db.run(sql`DELETE FROM mail_outbox WHERE id = ${row.id} AND lease_owner = ${owner}`)
+    return changes === 1
+  }
   const over = result.status !== 'waiting'
   const { changes } = await db.run(
     sql`UPDATE mail_outbox SET status = ${result.status}, attempts = ${row.attempts + 1}, next_attempt_at = ${result.nextAttemptAt},
@@ -122,7 +129,7 @@ export async function summary(db: Db, since: number): Promise<Summary> {
           COUNT(CASE WHEN status = 'sent' THEN 1 END) AS sent,
           COUNT(CASE WHEN status = 'dead' THEN 1 END) AS dead,
           MAX(CASE WHEN status = 'dead' THEN finished_at END) AS last_dead
-        FROM mail_outbox WHERE status = 'waiting' OR finished_at >= ${since}`,
+        FROM mail_outbox WHERE (status = 'waiting' OR finished_at >= ${since}) AND kind <> ${NO_LETTER}`,
     summaryRow,
   )
   return row as Summary

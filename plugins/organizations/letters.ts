@@ -18,6 +18,7 @@ export function letters(gateway: PluginGateway, publicUrl: string | null): Lette
     async send(letter) {
       const service = mail()
       if (service === undefined) {
+        if (letter.kind === 'none') return
         const path = letter.action?.path ?? '/'
         const link = publicUrl === null ? path : `${publicUrl.replace(/\/$/, '')}${path}`
         gateway.log.info('mail.logged', { kind: letter.kind, to: letter.to, link })

@@ -6,13 +6,17 @@ import type { Peer } from '../../../core/types/ports.ts'
 import { actorOf } from '../accounts.ts'
 import { resetLetter, verifyLetter } from '../letters.ts'
 import type { People } from '../people.ts'
-import { endSessions, markVerified, setPassword, takeToken, tokenIsGood } from '../users.ts'
+import { endSessions, markVerified, setPassword, type TokenKind, takeToken, tokenIsGood } from '../users.ts'
 import { email, password, token } from './schemas.ts'
 import { refuseWithoutPasswords } from './sign-up.ts'
 
 const HOUR_MS = 3_600_000
 /** More letters to one address are silently left out. */
 const LETTERS_PER_HOUR = 5
+const MINUTE_MS = 60_000
+/** Letters that callers without an account can cause, for known and unknown addresses together; above it all are left out. */
+const LETTERS_PER_MINUTE = 300
+const NOBODY = { id: 0, email: 'nobody@example.invalid' }
 
 const sent = z.strictObject({ sent: z.literal(true) })
 const verified = z.strictObject({ verified: z.literal(true) })
@@ -20,8 +24,18 @@ const verified = z.strictObject({ verified: z.literal(true) })
 export function verifyRoutes(people: People, publicUrl: string | null): void {
   const { gateway } = people
 
-  const mayWrite = async (kind: string, address: string): Promise<boolean> =>
-    (await gateway.counters.debit(`letters:${kind}:${address}`, 1, HOUR_MS)).total <= LETTERS_PER_HOUR
+  const mayWrite = async (name: string, limit: number, ms: number): Promise<boolean> =>
+    (await gateway.counters.debit(`letters:${name}`, 1, ms)).total <= limit
+
+  /** Writes after the answer. Without a reader it does the same work for nobody, because a next request could notice the difference. */
+  const write = (kind: TokenKind, reader: { id: number; email: string } | undefined, letterOf: typeof verifyLetter): void =>
+    people.later(async () => {
+      if (!(await mayWrite('all', LETTERS_PER_MINUTE, MINUTE_MS))) return
+      const allowed = await mayWrite(`${kind}:${reader?.email ?? ''}`, LETTERS_PER_HOUR, HOUR_MS)
+      const to = allowed && reader !== undefined ? reader : NOBODY
+      const letter = letterOf(to.email, await people.oneTime(kind, to.id))
+      await people.letters.send(to === NOBODY ? { ...letter, kind: 'none' } : letter)
+    })
 
   /** @throws GatewayError 400 */
   const verify = async (given: string, peer: Peer): Promise<void> => {
@@ -77,11 +91,8 @@ export function verifyRoutes(people: People, publicUrl: string | null): void {
     response: sent,
     audit: false,
     handler({ body }) {
-      people.later(async () => {
-        const user = people.directory().byEmail.get(body.email)
-        if (user === undefined || user.emailVerified || user.disabled || !(await mayWrite('verify', body.email))) return
-        await people.letters.send(verifyLetter(user.email, await people.oneTime('verify', user.id)))
-      })
+      const user = people.directory().byEmail.get(body.email)
+      write('verify', user?.emailVerified || user?.disabled ? undefined : user, verifyLetter)
       return { sent: true as const }
     },
   })
@@ -96,11 +107,8 @@ export function verifyRoutes(people: People, publicUrl: string | null): void {
     audit: false,
     handler({ body }) {
       refuseWithoutPasswords(people)
-      people.later(async () => {
-        const user = people.directory().byEmail.get(body.email)
-        if (user === undefined || user.disabled || !(await mayWrite('reset', body.email))) return
-        await people.letters.send(resetLetter(user.email, await people.oneTime('reset', user.id)))
-      })
+      const user = people.directory().byEmail.get(body.email)
+      write('reset', user?.disabled ? undefined : user, resetLetter)
       return { sent: true as const }
     },
   })

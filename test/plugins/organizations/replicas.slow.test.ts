@@ -1,6 +1,8 @@
 // Two replicas on PostgreSQL and Redis: a session of one works on the other, and whatever ends on one ends on the other in two seconds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { text } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { connected } from '../../support/own-connection.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, redisEnv, whyNoRedis } from '../../support/redis.ts'
 import { as, bearer, openTenants, PASSWORD, type Session, signUp } from './support.ts'
@@ -73,6 +75,32 @@ describe.skipIf(missing !== null)('two replicas', () => {
     await as(a, two)('DELETE', '/api/auth/sessions')
     expect(await until(401, meOn(b, two))).toBeLessThan(2000)
     owner = await again()
+  })
+
+  it('apply a setting and a guardrail of one organization on both within two seconds, and to that one only', async () => {
+    const other = await signUp(a, 'bea@bravo.example')
+    const clientOf = async (session: Session) => {
+      await connected(a, session.org?.id as number)
+      const { key } = (await as(a, session)<{ key: string }>('POST', '/api/keys', { label: 'app' })).body
+      return async () => {
+        b.upstream.push(text('ok'))
+        const body = { model: 'chat/m', messages: [{ role: 'user', content: 'a tulip' }] }
+        return (await b.post('/v1/chat/completions', body, bearer(key))).status
+      }
+    }
+    const [fromOwner, fromOther] = [await clientOf(owner), await clientOf(other)]
+    await until(200, fromOwner)
+    await until(200, fromOther)
+    const guardrails = { enabled: true, keywords: { mode: 'block', deny: ['tulip'] } }
+    expect((await as(a, owner)('PUT', '/api/settings', { guardrails })).status).toBe(200)
+    expect(await until(400, fromOwner)).toBeLessThan(2000)
+    expect(await fromOther()).toBe(200)
+    await as(a, owner)('PUT', '/api/settings', { 'guardrails.enabled': null, 'exact_cache.ttl_ms': 5000 })
+    expect(await until(200, fromOwner)).toBeLessThan(2000)
+    const ttl = async (session: Session) =>
+      ((await as(b, session)('GET', '/api/settings')).body.exact_cache as { ttl_ms: number }).ttl_ms
+    await expect.poll(() => ttl(owner), { timeout: 2000 }).toBe(5000)
+    expect(await ttl(other)).toBe(0)
   })
 
   it('refuse the keys of a suspended and of a deleted organization on both', async () => {

@@ -79,6 +79,7 @@ export function postbox({ delivers = true } = {}) {
       gateway.provide('mail', {
         delivers,
         async send({ to, kind, orgId, action }) {
+          if (kind === 'none') return
           sent.push({ to, kind, orgId, token: action?.path.split('#token=')[1] ?? '' })
         },
         link: (path) => `https://gateway.test${path}`,
