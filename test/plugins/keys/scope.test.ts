@@ -19,12 +19,16 @@ const BODIES: Record<string, (model: string) => unknown> = {
   '/v1/messages': (model) => ({ ...ask(model), max_tokens: 5 }),
   '/v1/messages/count_tokens': ask,
   '/v1/responses': (model) => ({ model, input: 'hi' }),
+  '/v1/responses/input_tokens': (model) => ({ model, input: 'hi' }),
   ...OPERATION_BODIES,
   ...OPERATION_FORMS,
 }
 const GENERATE = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+const STORED = /^\/v1\/(responses\/(resp_)?\*|conversations)/
 /** The scope of each route, if the route exists. */
 const SPEC_SCOPES: [RegExp, string][] = [
+  // Stored objects have no model to allow.
+  [STORED, 'rate'],
   [/^\/v1\/batches\/\*$/, 'none'],
   [/^\/v1\/(chat\/completions|completions|messages|responses|embeddings|images|audio|moderations|rerank|ocr|search)/, 'model'],
   // Its items are checked one by one: see test/operations/batches.test.ts.
@@ -60,7 +64,7 @@ describe('per-key scoping', () => {
 
   it('every data-plane route declares which key restrictions apply to it', () => {
     for (const { path, method, scope } of t.gateway.routes.entries) {
-      const listed = method === 'POST' ? SPEC_SCOPES.find(([pattern]) => pattern.test(path)) : undefined
+      const listed = method === 'POST' || STORED.test(path) ? SPEC_SCOPES.find(([pattern]) => pattern.test(path)) : undefined
       if (listed !== undefined) expect(scope, `${method} ${path}`).toBe(listed[1])
       else expect(scope, `${method} ${path} is not in the list`).toBe('none')
     }
