@@ -19,6 +19,7 @@ export default function Arrivals() {
   if (arrived === null) return invitation.value !== null && me.value !== null ? <Invited token={invitation.value} /> : null
   if (arrived.kind === 'session') return <Foreign token={arrived.token} />
   if (arrived.kind === 'reset') return <Reset token={arrived.token} />
+  if (arrived.kind === 'verify') return <Verify token={arrived.token} />
   return <Said arrived={arrived} />
 }
 
@@ -35,24 +36,40 @@ const FAILURES: Readonly<Record<string, string>> = {
   forbidden: 'Your account is disabled, or none of your groups gives access. Ask an administrator of this gateway.',
 }
 
-function Said({ arrived }: { arrived: Exclude<Arrival, { kind: 'session' | 'reset' }> }) {
-  const [text, setText] = useState<string | null>(arrived.kind === 'verify' ? null : textOf(arrived))
-  useEffect(() => {
-    if (arrived.kind !== 'verify') return
-    answerOf(api.POST('/api/auth/verify', { body: { token: arrived.token } })).then(
+function Said({ arrived }: { arrived: Exclude<Arrival, { kind: 'session' | 'reset' | 'verify' }> }) {
+  return (
+    <Dialog title={arrived.kind === 'failure' ? 'You are not signed in' : 'Your e-mail address'} onClose={close}>
+      <p role="status">{textOf(arrived)}</p>
+      <Button kind="primary" onClick={close}>
+        Continue
+      </Button>
+    </Dialog>
+  )
+}
+
+/** A press of the button, because programs that check mail open pages too. */
+function Verify({ token }: { token: string }) {
+  const [text, setText] = useState<string | null>(null)
+  const confirm = (): Promise<void> =>
+    answerOf(api.POST('/api/auth/verify', { body: { token } })).then(
       () => {
         setText(VERIFIED)
         if (me.value !== null) void loadMe()
       },
       (error: unknown) => setText(ApiError.unreachable(error).message),
     )
-  }, [])
   return (
-    <Dialog title={arrived.kind === 'failure' ? 'You are not signed in' : 'Your e-mail address'} onClose={close}>
-      <p role="status">{text ?? 'One moment …'}</p>
-      <Button kind="primary" onClick={close}>
-        Continue
-      </Button>
+    <Dialog title="Your e-mail address" onClose={close}>
+      <p role="status">{text ?? 'Confirm that this e-mail address is yours.'}</p>
+      {text === null ? (
+        <Button kind="primary" onClick={confirm}>
+          Confirm the address
+        </Button>
+      ) : (
+        <Button kind="primary" onClick={close}>
+          Continue
+        </Button>
+      )}
     </Dialog>
   )
 }

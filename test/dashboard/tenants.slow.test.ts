@@ -77,6 +77,7 @@ describe.skipIf(BROWSER === null)('accounts in the dashboard (needs chromium)', 
     await page.getByRole('button', { name: 'Sign in' }).click()
     await signUp(page, 'ada@example.com', 'Analytical Engines')
     await page.goto(origin + (await letter(log, 'verify')))
+    await page.getByRole('button', { name: 'Confirm the address' }).click()
     await page.getByText('The address is confirmed.').waitFor()
     expect(page.url()).toBe(`${origin}/`)
     await inspect(page, 'a confirmed address')

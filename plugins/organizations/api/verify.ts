@@ -27,7 +27,7 @@ export function verifyRoutes(people: People, publicUrl: string | null): void {
   const mayWrite = async (name: string, limit: number, ms: number): Promise<boolean> =>
     (await gateway.counters.debit(`letters:${name}`, 1, ms)).total <= limit
 
-  /** Writes after the answer. Without a reader it does the same work for nobody, because a next request could notice the difference. */
+  /** Writes after the answer. Without a reader it does the same work and sends nothing, because a next request could notice a difference. */
   const write = (kind: TokenKind, reader: { id: number; email: string } | undefined, letterOf: typeof verifyLetter): void =>
     people.later(async () => {
       if (!(await mayWrite('all', LETTERS_PER_MINUTE, MINUTE_MS))) return
