@@ -84,7 +84,7 @@ export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, record
           const last = page.at(-1)
           if (last === undefined) return controller.close()
           after = [last.created_at, last.token]
-          for (const one of page) controller.enqueue(encodeUtf8(`${JSON.stringify(await whole(scopeOf(orgId), one))}\n`))
+          for (const one of page) controller.enqueue(encodeUtf8(`${JSON.stringify(await contentOf(scopeOf(orgId), one))}\n`))
         },
       })
       return new Response(body, { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } })
@@ -102,7 +102,7 @@ export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, record
       const place = placeOf(id)
       const one = await records.find(selectionOf(orgId), place.token)
       if (one === undefined) throw missing(id)
-      return whole(scopeOf(orgId), one)
+      return contentOf(scopeOf(orgId), one)
     },
   })
 
@@ -143,7 +143,7 @@ export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, record
     },
   })
 
-  async function whole(scope: Scope, one: Listed) {
+  async function contentOf(scope: Scope, one: Listed) {
     const none = { input: [] as JsonObject[], response: null, metadata: null }
     if (one.kind === 'conversation') {
       const found = await conversations.find(scope, one.token)

@@ -5,7 +5,7 @@ import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Candidate, EncodedCall, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { isOpen, messagesOf, ownMessages, placeMessages, portable, referenceIn, withItems } from './history.ts'
+import { isOpen, ownMessages, placeMessages, portable, referenceIn, turnReader, withItems } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
 import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
@@ -43,6 +43,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
   const { clock } = gateway
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
+  const messagesOf = turnReader(items)
 
   gateway.hook(
     'request',
@@ -193,7 +194,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     if (previous === null) return []
     state.chain ??= await found(() => store.chain(readers(ctx), previous.token))
     if (state.chain === null) throw unknownResponse(previous.id)
-    return state.chain.flatMap((turn) => messagesOf(turn, items))
+    return state.chain.flatMap(messagesOf)
   }
 
   /** The account that stored everything that the request refers to, if it may answer. */
