@@ -67,9 +67,8 @@ it.each([
   const prompts = gateway.upstream.requests.map(({ json }) => promptOf(json))
   expect(prompts).toHaveLength(40)
   const hash = (items: readonly unknown[]) => createHash('sha256').update(JSON.stringify(items)).digest('hex')
-  // On the first turn an upstream of the same dialect gets the caller's own bytes: compared from the first rewritten prompt on.
   for (const [index, prompt] of prompts.entries())
-    if (index > 1)
+    if (index > 0)
       expect(hash(prompt.slice(0, prompts[index - 1]?.length)), `call ${index}`).toBe(hash(prompts[index - 1] as unknown[]))
   console.log(`${dialect}: 20 turns, 40 calls, the last prompt has ${prompts.at(-1)?.length} items`)
 })
