@@ -144,8 +144,8 @@ declare module '../core/config/option-types.ts' {
     rateLimitRpm: number
     /** Keep reasoning and put it back into later requests, by tool-call id. */
     reasoningReplay: boolean
-    /** Store the turns of /v1/responses for upstreams that store none. */
-    responsesState: boolean
+    /** Store the turns of /v1/responses; auto: on in the profile local. */
+    responsesState: 'auto' | 'true' | 'false'
     /** Largest turn that is stored, bytes. */
     responsesStateMaxBytes: number
     /** Callers that may continue a stored conversation: the same key, or every key of the organization. */

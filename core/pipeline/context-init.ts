@@ -1,4 +1,4 @@
-// The parts that a request's context is made of.
+// The values that a request's context starts with.
 import type { Generation } from '../plugins/generation.ts'
 import type { Dialect, Operation } from '../types/canonical.ts'
 import type { KeyScope, ModelKind } from '../types/context.ts'

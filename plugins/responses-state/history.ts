@@ -45,8 +45,14 @@ export function isOpen({ type, encrypted_content: secret }: JsonObject): boolean
   return type !== 'reasoning' || (typeof secret === 'string' && secret.startsWith('gw1.'))
 }
 
-export function messagesOf({ messages, output, native }: Turn, items: ResponseItems): Message[] {
-  return [...messages, ...items.read(portable(output, native !== undefined))]
+/** Returns the messages of a turn, as copies. A turn that is held in memory is read once. */
+export function turnReader(items: ResponseItems): (turn: Turn) => Message[] {
+  const read = new WeakMap<Turn, readonly Message[]>()
+  return (turn) => {
+    const messages = read.get(turn) ?? [...turn.messages, ...items.read(portable(turn.output, turn.native !== undefined))]
+    read.set(turn, messages)
+    return messages.map((message) => ({ ...message, parts: [...message.parts] }))
+  }
 }
 
 /** Puts items in the place of references. Neighbours are read together: a signature belongs to the call that follows it. */

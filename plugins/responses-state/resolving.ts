@@ -3,13 +3,14 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
-import type { Candidate, EncodedCall, RequestContext } from '../../core/types/context.ts'
+import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { isOpen, messagesOf, ownMessages, placeMessages, portable, referenceIn, withItems } from './history.ts'
+import { isOpen, ownMessages, placeMessages, portable, referenceIn, turnReader, withItems } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
 import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
 import type { Turn } from './turn.ts'
+import { withUpstreamIds } from './upstream-ids.ts'
 
 /** The stored turns that a request continues. */
 export interface Resolved {
@@ -43,6 +44,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
   const { clock } = gateway
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
+  const messagesOf = turnReader(items)
 
   gateway.hook(
     'request',
@@ -138,42 +140,10 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       const state = resolved.get(ctx)
       const isOwner = state !== undefined && ownsIt(state, call.candidate, 'responses')
       if (isOwner && state.owner?.response) call.body.set('previous_response_id', state.owner.response)
-      await withUpstreamIds(ctx, call, state)
+      await withUpstreamIds(call, parts, readers(ctx), state?.turns ?? new Map())
     },
     { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && mentions(ctx) },
   )
-
-  /** Items that the caller sends whole, with ids of ours, get those of the account that made them. No other account knows an id. */
-  async function withUpstreamIds(ctx: RequestContext, call: EncodedCall, state: Resolved | undefined): Promise<void> {
-    const input = call.body.get('input')
-    if (!Array.isArray(input)) return
-    const named = input.flatMap((item, index) => {
-      const object = item as JsonObject | null
-      return ID_MEMBERS.flatMap((member) => {
-        const id = object?.[member]
-        return typeof id === 'string' && ids.isOurs(id)
-          ? [{ index, member, id, place: ids.read(id), item: object as JsonObject }]
-          : []
-      })
-    })
-    if (named.length === 0) return
-    const turns = new Map(state?.turns)
-    const unread = new Set(named.flatMap(({ place }) => (place === null || turns.has(place.token) ? [] : [place.token])))
-    for (const [token, turn] of await store.turns(readers(ctx), [...unread])) turns.set(token, turn)
-    const gone = new Set<number>()
-    for (const { index, member, id, place, item } of named.reverse()) {
-      const native = turns.get(place?.token ?? '')?.native
-      const upstream = native?.connection === call.candidate.connection.id ? native.items[id] : undefined
-      if (upstream !== undefined) call.body.set(`input.${index}.${member}`, upstream)
-      else if (item.type === 'reasoning' && !item.encrypted_content) gone.add(index)
-      else call.body.remove(`input.${index}.${member}`)
-    }
-    if (gone.size > 0)
-      call.body.set(
-        'input',
-        (call.body.get('input') as JsonObject[]).filter((_, index) => !gone.has(index)),
-      )
-  }
 
   /** The whole conversation: stored turns, then the request's own input with the items in place of references. */
   async function whole(ctx: ChatContext, state: Resolved, request: Frozen<CanonicalRequest>): Promise<Message[]> {
@@ -193,7 +163,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     if (previous === null) return []
     state.chain ??= await found(() => store.chain(readers(ctx), previous.token))
     if (state.chain === null) throw unknownResponse(previous.id)
-    return state.chain.flatMap((turn) => messagesOf(turn, items))
+    return state.chain.flatMap(messagesOf)
   }
 
   /** The account that stored everything that the request refers to, if it may answer. */
@@ -259,8 +229,6 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
 
   return { of: (ctx) => resolved.get(ctx) }
 }
-
-const ID_MEMBERS = ['id', 'approval_request_id'] as const
 
 function ownsIt({ owner }: Resolved, { connection }: Candidate, upstream: string): boolean {
   return owner !== null && upstream === 'responses' && owner.connection === connection.id

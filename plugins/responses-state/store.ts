@@ -5,6 +5,7 @@ import type { JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Sql, Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Head, Native, Turn } from './turn.ts'
+import { turnCache } from './turn-cache.ts'
 
 /** The callers that may read a row. */
 export interface Scope {
@@ -60,17 +61,22 @@ export interface TurnBounds {
 
 const shape = z.object({
   messages: z.array(z.custom<Message>()),
-  output: z.array(z.custom<JsonObject>()),
+  // Rows of an older form have parts without a type.
+  output: z.array(z.looseObject({ type: z.string() })) as unknown as z.ZodType<JsonObject[]>,
   conversation: z.string().optional(),
   native: z.custom<Native>().optional(),
 })
 const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
 const row = z.object({ token: z.string(), parent: z.string().nullable(), turn_sealed: z.string() })
 const headRow = row.extend({ head_sealed: z.string() })
+const linkRow = z.object({ token: z.string(), parent: z.string().nullable(), bytes: z.number() })
 const PRUNED_AT_ONCE = 1000
+const READ_AT_ONCE = 500
+const CACHED_BYTES = 16 * 1024 * 1024
 
 export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' | 'log'>, bounds: TurnBounds): TurnStore {
   const { db, vault, clock, log } = gateway
+  const cache = turnCache(CACHED_BYTES)
   const placeOf = (orgId: number | null, token: string, column: 'turn' | 'head') => ({
     table: 'responses_state',
     id: token,
@@ -87,6 +93,24 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
   }
   const turnIn = ({ orgId }: Scope, { token, turn_sealed }: z.output<typeof row>): Promise<Turn | null> =>
     opened(orgId, token, 'turn', turn_sealed, shape)
+
+  const openedTurns = async (scope: Scope, links: readonly z.output<typeof linkRow>[]): Promise<(Turn | undefined)[]> => {
+    const turns = new Map(links.map(({ token }) => [token, cache.get(token)]))
+    const unread = links.filter(({ token }) => turns.get(token) === undefined)
+    const sizes = new Map(unread.map(({ token, bytes }) => [token, bytes]))
+    const tokens = [...sizes.keys()]
+    for (let from = 0; from < tokens.length; from += READ_AT_ONCE) {
+      const some = sql.in(tokens.slice(from, from + READ_AT_ONCE))
+      const rows = await db.all(sql`SELECT token, parent, turn_sealed FROM responses_state WHERE token IN ${some}`, row)
+      for (const one of rows) {
+        const turn = await turnIn(scope, one)
+        if (turn === null) continue
+        turns.set(one.token, turn)
+        cache.set(one.token, turn, sizes.get(one.token) ?? 0)
+      }
+    }
+    return links.map(({ token }) => turns.get(token))
+  }
 
   return {
     async seal(orgId, token, turn, head) {
@@ -106,19 +130,19 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
       const now = clock.now()
       const rows = await db.all(
         sql`WITH RECURSIVE chain AS (
-              SELECT token, parent, turn_sealed, bytes AS total, 1 AS depth FROM responses_state
+              SELECT token, parent, bytes, bytes AS total, 1 AS depth FROM responses_state
               WHERE token = ${token} AND ${mine(scope, now)}
               UNION ALL
-              SELECT older.token, older.parent, older.turn_sealed, chain.total + older.bytes, chain.depth + 1
-              FROM chain JOIN (SELECT * FROM responses_state WHERE ${mine(scope, now)}) AS older ON older.token = chain.parent
+              SELECT older.token, older.parent, older.bytes, chain.total + older.bytes, chain.depth + 1
+              FROM chain JOIN (SELECT token, parent, bytes FROM responses_state WHERE ${mine(scope, now)}) AS older ON older.token = chain.parent
               WHERE chain.depth < ${bounds.maxTurns} AND chain.total + older.bytes <= ${bounds.maxChainBytes}
             )
-            SELECT token, parent, turn_sealed FROM chain ORDER BY depth DESC`,
-        row,
+            SELECT token, parent, bytes FROM chain ORDER BY depth DESC`,
+        linkRow,
       )
       if (rows[0] === undefined || rows[0].parent !== null) return null
-      const turns = await Promise.all(rows.map((one) => turnIn(scope, one)))
-      return turns.every((turn) => turn !== null) ? turns : null
+      const turns = await openedTurns(scope, rows)
+      return turns.every((turn) => turn !== undefined) ? turns : null
     },
     async response(scope, token) {
       const found = await db.get(
@@ -146,6 +170,7 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
     },
     async remove(scope, token) {
       const { changes } = await db.run(sql`DELETE FROM responses_state WHERE token = ${token} AND ${mine(scope, clock.now())}`)
+      if (changes === 1) cache.delete(token)
       return changes === 1
     },
     async prune(now) {

@@ -11,6 +11,7 @@ import { googleBody, OPERATIONS, PAGE } from '../../support/operation-bodies.ts'
 import { fitting, type Schema, suspects } from '../../support/schema-arbitrary.ts'
 import { members } from '../../support/schema-members.ts'
 import { SENSIBLE } from '../../support/sensible-bodies.ts'
+import { storedIds } from '../../support/stored-ids.ts'
 
 const MODELS = ['echo/echo-1', 'chat/m', 'messages/m', 'responses/m', 'generate_content/m']
 
@@ -63,19 +64,6 @@ async function failedDelivery(): Promise<string> {
   const { id } = (await made.json()) as { id: string }
   Object.assign(SENSIBLE, { 'POST /api/webhooks/deliveries/redeliver': { endpoint_id: id, since: '2026-01-01T00:00:00Z' } })
   return ((await (await t.post(`/api/webhooks/endpoints/${id}/test`, {})).json()) as { id: string }).id
-}
-
-/** Ids of things that routes of the data plane read, made without a key unless `headers` have one. */
-async function stored(headers: Record<string, string> = {}) {
-  const make = async (path: string, body: object): Promise<string> =>
-    ((await (await t.post(path, body, headers)).json()) as { id: string }).id
-  const response = await make('/v1/responses', { model: 'echo/echo-1', input: 'Hi' })
-  const background = await make('/v1/responses', { model: 'echo/echo-1', input: 'Hi', background: true })
-  const conversation = await make('/v1/conversations', { items: [{ role: 'user', content: 'Hi' }] })
-  await t.gateway.committed()
-  const list = await t.fetch(`/v1/conversations/${conversation}/items`, { headers })
-  const item = ((await list.json()) as { data: { id: string }[] }).data[0]?.id as string
-  return { response, background, conversation, item }
 }
 
 /** For an operation that never succeeds, add a line to SENSIBLE. */
@@ -159,7 +147,7 @@ describe('the control plane', () => {
     }
     const made = new Map([
       ['/api/webhooks/deliveries', await failedDelivery()],
-      ['/api/responses', (await stored()).response],
+      ['/api/responses', (await storedIds(t)).response],
     ])
     const complaints: string[] = []
     for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
@@ -246,7 +234,7 @@ describe('the data plane', () => {
 
   it('answers every route as documented, whoever is behind it', async () => {
     const complaints: string[] = []
-    const { response, background, conversation, item } = await stored(key)
+    const { response, background, conversation, item } = await storedIds(t, key)
     const idOf = ({ path }: Operation): string | undefined => {
       if (path.startsWith('/v1/batches')) return batch
       if (path.startsWith('/v1/conversations')) return conversation
