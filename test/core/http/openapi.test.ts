@@ -148,6 +148,8 @@ describe('the control plane', () => {
     for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
       // 404 without an identity provider.
       if (operation.path.startsWith('/api/auth/oidc/')) continue
+      // They need a vendor: test/plugins/oauth-accounts has one, and checks the answers against their schemas.
+      if (operation.path.startsWith('/api/oauth/') && operation.method !== 'GET') continue
       const collection = operation.path.split('/{')[0] as string
       const path = pathOf(operation, { id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged })
       const answer = await asked(t, operation, path, first(operation))
