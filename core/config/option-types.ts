@@ -15,7 +15,7 @@ export interface ConfigOptions {
   distBaseUrl: string
   /** Release artifacts for /dl/*. */
   distDir: string
-  /** Client versions by provider id. */
+  /** Client versions by provider id, for vendors that document such a header. */
   fingerprintVersions: string
   /** Name of the virtual model of the free pool. */
   freePoolVm: string
