@@ -11,7 +11,6 @@ export interface ConfigOptions {
   dataDir: string
   /** Database URL; otherwise a file database in the data directory. */
   databaseUrl: string
-  /** Client versions by provider id. */
   fingerprintVersions: string
   /** Name of the virtual model of the free pool. */
   freePoolVm: string

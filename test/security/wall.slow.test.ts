@@ -73,6 +73,12 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
           "GET /v1/models/{id}",
           "GET /v1beta/models/{id}",
           "PUT /api/policy/{provider_id}",
+          "POST /api/oauth/{provider}/authorize",
+          "POST /api/oauth/{provider}/exchange",
+          "POST /api/oauth/{provider}/device",
+          "POST /api/oauth/device/{session_id}/poll",
+          "POST /api/oauth/accounts/{id}/refresh",
+          "DELETE /api/oauth/accounts/{id}",
         ]
       `)
     })

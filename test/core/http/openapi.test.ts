@@ -155,6 +155,8 @@ describe('the control plane', () => {
       if (operation.path.startsWith('/api/auth/oidc/')) continue
       // They need programs, hosts and files of the machine.
       if (/^\/api\/tunnel\/enable|^\/api\/mitm\/|^\/dl\//.test(operation.path)) continue
+      // They need a vendor: test/plugins/oauth-accounts has one, and checks the answers against their schemas.
+      if (operation.path.startsWith('/api/oauth/') && operation.method !== 'GET') continue
       const collection = operation.path.split('/{')[0] as string
       const path = pathOf(operation, { id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged, all: 'true' })
       const answer = await asked(t, operation, path, first(operation))

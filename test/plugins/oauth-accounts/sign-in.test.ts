@@ -173,6 +173,34 @@ describe('accounts', () => {
   })
 })
 
+describe('organizations', () => {
+  it('see, finish, refresh and remove only their own sign-ins', async () => {
+    s = await setup()
+    const as = (orgId: number) => async (method: string, path: string, body?: unknown) => {
+      const operator = { actor: 'test', orgId, role: 'owner', readOnly: false, auth: 'host' } as const
+      const request = new Request(`http://gateway.test${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const answer = await s.t.gateway.control.fetch(request, { address: null, local: false, secure: true, operator })
+      return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
+    }
+    const [alpha, bravo] = [as(7), as(8)]
+    const begun = await alpha('POST', '/api/oauth/acme/authorize', { redirect_uri: 'http://127.0.0.1:9/' })
+    const { code, state } = s.vendor.authorize(String(begun.json.authorize_url))
+    expect((await bravo('POST', '/api/oauth/acme/exchange', { code, state })).status).toBe(400)
+    const { json, status } = await alpha('POST', '/api/oauth/acme/exchange', { code, state })
+    expect(status).toBe(201)
+    const device = await alpha('POST', '/api/oauth/acme/device')
+    expect((await bravo('POST', `/api/oauth/device/${device.json.session_id}/poll`)).status).toBe(404)
+    expect((await bravo('GET', '/api/oauth/accounts')).json.data).toEqual([])
+    expect((await bravo('POST', `/api/oauth/accounts/${json.id}/refresh`)).status).toBe(404)
+    expect((await bravo('DELETE', `/api/oauth/accounts/${json.id}`)).status).toBe(404)
+    expect((await alpha('GET', '/api/oauth/accounts')).json.data).toEqual([json])
+  })
+})
+
 describe('a sign-in on another device', () => {
   const begin = async () => (await s.call('POST', '/api/oauth/acme/device')).json
   const poll = (id: string) => s.call('POST', `/api/oauth/device/${id}/poll`)

@@ -19,6 +19,12 @@ const BODIES: Readonly<Record<string, unknown>> = {
 
 /** Path parameters that name no row of an organization. */
 const NO_ROW: Readonly<Record<string, string>> = {
+  '/api/oauth/{provider}/authorize': 'OAuth clients are those of the whole gateway',
+  '/api/oauth/{provider}/exchange': 'OAuth clients are those of the whole gateway',
+  '/api/oauth/{provider}/device': 'OAuth clients are those of the whole gateway',
+  '/api/oauth/device/{session_id}/poll': 'needs a vendor: test/plugins/oauth-accounts',
+  '/api/oauth/accounts/{id}': 'needs a vendor: test/plugins/oauth-accounts',
+  '/api/oauth/accounts/{id}/refresh': 'needs a vendor: test/plugins/oauth-accounts',
   '/api/policy/{provider_id}': 'providers are those of the whole gateway, and so is their policy',
   '/api/pricing/drift/{id}/review': 'price changes belong to the whole gateway',
 }
