@@ -44,6 +44,10 @@ declare module '../core/config/option-types.ts' {
     defaultKeyBudgetUsd: number
     /** Window of that budget: hourly, daily, weekly, monthly, yearly or lifetime. With another value new keys get no budget. */
     defaultKeyBudgetWindow: string
+    /** Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR. */
+    distBaseUrl: string
+    /** A folder with release files, for /dl/*. */
+    distDir: string
     /** Key of the transactional e-mail API; without it letters are logged. */
     emailApiKey: string
     /** Sender of mail: `gateway@example.com` or `Name <gateway@example.com>`. */
@@ -92,6 +96,14 @@ declare module '../core/config/option-types.ts' {
     maxKeyDays: number
     /** /metrics accepts operator credentials only. */
     metricsRequireOperator: boolean
+    /** Start the interception proxy with the server. The local profile only. */
+    mitmEnabled: boolean
+    /** Try to install the CA certificate. */
+    mitmInstallCa: boolean
+    /** Try to write the intercepted hosts into the hosts file. */
+    mitmManageHosts: boolean
+    /** Port of the interception proxy on 127.0.0.1. */
+    mitmPort: number
     /** Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password. */
     multiTenant: boolean
     /** OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent. */

@@ -11,10 +11,6 @@ export interface ConfigOptions {
   dataDir: string
   /** Database URL; otherwise a file database in the data directory. */
   databaseUrl: string
-  /** Redirect base for /dl/*. It overrides GATEWAY_DIST_DIR. */
-  distBaseUrl: string
-  /** Release artifacts for /dl/*. */
-  distDir: string
   /** Client versions by provider id. */
   fingerprintVersions: string
   /** Name of the virtual model of the free pool. */
@@ -57,14 +53,6 @@ export interface ConfigOptions {
   maxRequestValues: number
   /** Least speed of a request body. A body that is slower for 10 s gets 408; 0 disables. */
   minBodyBytesPerSec: number
-  /** Local TLS interception proxy. */
-  mitmEnabled: boolean
-  /** Try to install the CA certificate. */
-  mitmInstallCa: boolean
-  /** Try to write the entries of the hosts file. */
-  mitmManageHosts: boolean
-  /** Port of the interception proxy. */
-  mitmPort: number
   /** Monthly budget that the advisor reports against. */
   monthlyBudgetUsd: number
   /** Global proxy: http, https or socks5. The proxy of a connection overrides it. */
