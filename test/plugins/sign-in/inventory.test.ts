@@ -14,6 +14,7 @@ const PUBLIC = [
   'GET /api/auth/oidc/callback',
   'GET /api/auth/oidc/start',
   'GET /api/hello',
+  'GET /dl/**',
   'GET /health/liveliness',
   'GET /health/readiness',
   'GET /healthz',
