@@ -104,6 +104,8 @@ declare module '../core/config/option-types.ts' {
     mitmManageHosts: boolean
     /** Port of the interception proxy on 127.0.0.1. */
     mitmPort: number
+    /** Planned cost of a month, USD. The advisor warns when it will be exceeded. */
+    monthlyBudgetUsd: number
     /** Multi-tenant mode: people sign up, and organizations do not see each other. It disables the dashboard password. */
     multiTenant: boolean
     /** OpenTelemetry collector (OTLP over HTTP); unset: no traces and metrics are sent. */

@@ -11,6 +11,7 @@ export interface ConfigOptions {
   dataDir: string
   /** Database URL; otherwise a file database in the data directory. */
   databaseUrl: string
+  /** Client versions by provider id, for vendors that document such a header. */
   fingerprintVersions: string
   /** Name of the virtual model of the free pool. */
   freePoolVm: string
@@ -52,8 +53,6 @@ export interface ConfigOptions {
   maxRequestValues: number
   /** Least speed of a request body. A body that is slower for 10 s gets 408; 0 disables. */
   minBodyBytesPerSec: number
-  /** Monthly budget that the advisor reports against. */
-  monthlyBudgetUsd: number
   /** Global proxy: http, https or socks5. The proxy of a connection overrides it. */
   outboundProxy: string
   /** Heap in use above which new requests get 503, percent of its limit; 0 disables. */
