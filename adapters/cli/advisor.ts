@@ -68,7 +68,7 @@ export const list = action({
 
 export const apply = action({
   name: 'apply',
-  description: 'Carry out a recommendation. When errors, latency or cost rise and nobody confirms it, it is taken back.',
+  description: 'Carry out a recommendation. Until it is confirmed, it is taken back when errors, latency or cost rise.',
   args: {
     id: { type: 'positional', required: true, description: 'Id of the recommendation, rec_…' },
     'probation-hours': { type: 'string', valueHint: 'hours', description: 'Length of the probation (default 24)' },

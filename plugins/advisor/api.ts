@@ -87,7 +87,7 @@ export function advisorRoutes(gateway: PluginGateway, advisor: Advisor, actions:
     method: 'POST',
     path: '/api/advisor/apply',
     summary:
-      'Applies a recommendation. When errors, latency or cost rise within 14 days and nobody confirms it, it is taken back.',
+      'Applies a recommendation. Until it is confirmed, at most for 14 days, it is taken back when errors, latency or cost rise.',
     role: 'manage',
     status: 201,
     body: z
