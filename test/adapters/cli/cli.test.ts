@@ -213,7 +213,7 @@ describe('hookgate hooks', () => {
         "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log",
         "stream:batch reduce guardrails",
         "response reduce reasoning-replay thought-signatures think-tags guardrails guardrails semantic-cache",
-        "settle series free-pool budgets request-log savings responses-state ledger webhooks",
+        "settle series free-pool budgets request-log savings advisor responses-state ledger webhooks",
         "settled observe rate-limits virtual-models helicone budgets live-events resilience metrics",
         "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model tunnel interception",
         "close observe",

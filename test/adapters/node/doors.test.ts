@@ -52,6 +52,8 @@ interface Case {
 
 const json = (call: { path: string; body: unknown }, status = 200) => ({ path: call.path, body: call.body, status })
 const chat = ask('chat', 'echo/echo-1')
+/** Objects by their id. */
+const STORED = /^\/v1\/(batches|responses|conversations)\/.*\*$/
 const CASES: Case[] = [
   ...DIALECTS.flatMap((dialect) => [
     { what: `${dialect}`, ...json(ask(dialect, 'echo/echo-1')) },
@@ -104,6 +106,12 @@ const CASES: Case[] = [
     status: 200,
   })),
   ...['/v1/batches', '/v1/audio/voices'].map((path) => ({ what: path, path, method: 'GET', status: 200 })),
+  { what: 'input_tokens', path: '/v1/responses/input_tokens', body: { model: 'echo/echo-1', input: 'hi' }, status: 200 },
+  { what: 'a conversation', path: '/v1/conversations', body: { metadata: { topic: 'herons' } }, status: 200 },
+  { what: 'a response that is not there', path: '/v1/responses/resp_x', method: 'GET', status: 404 },
+  { what: 'a run that is not there', path: '/v1/responses/resp_x/cancel', body: {}, status: 404 },
+  { what: 'a conversation that is not there', path: '/v1/conversations/conv_x', method: 'GET', status: 404 },
+  { what: 'items that are not there', path: '/v1/conversations/conv_gwx/items', method: 'GET', status: 404 },
   { what: 'a batch that is not there', path: '/v1/batches/batch_x', method: 'GET', status: 404 },
   { what: '/v1/web/fetch', path: '/v1/web/fetch', body: { url: 'http://127.0.0.1/' }, status: 400 },
   { what: 'chat validation', path: chat.path, body: { model: 'echo/x', messages: [] }, status: 400 },
@@ -134,9 +142,7 @@ it('the cases cover every data route', () => {
   for (const { path } of t.gateway.routes.entries) {
     const stem = path.replace(/\*$/, '')
     expect(
-      CASES.some(
-        (one) => one.path.startsWith(stem) && (one.status === 200 || path === '/v1/web/fetch' || path === '/v1/batches/*'),
-      ),
+      CASES.some((one) => one.path.startsWith(stem) && (one.status === 200 || path === '/v1/web/fetch' || STORED.test(path))),
       path,
     ).toBe(true)
   }
@@ -283,6 +289,6 @@ async function answerOf(door: Door, { path, method = 'POST', body, headers = {} 
 function plain(text: string): string {
   return text
     .replace(/req_[0-9a-f-]{36}/g, 'req_ID')
-    .replace(/(chatcmpl-|msg_|resp_|echo_|call_)[A-Za-z0-9]{24}/g, '$1ID')
+    .replace(/(chatcmpl-|msg_|resp_|conv_|echo_|call_)[A-Za-z0-9]{24,}/g, '$1ID')
     .replace(/"(created|created_at|completed_at|latency_ms)":\d+/g, '"$1":0')
 }
