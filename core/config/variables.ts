@@ -147,6 +147,7 @@ export const VARIABLES: readonly Variable[] = [
   v('ROUTES', 'json', null, 'Named lists of candidates, ordered by cost.', { lenient: true }),
   v('IDP_CLIENT_ID', 'string', null, 'Identity-provider client id. Set the client secret too.'),
   v('IDP_CLIENT_SECRET', 'secret', null, 'Identity-provider client secret.'),
+  v('BUDGET_TIMEZONE', 'string', 'UTC', 'IANA time zone of calendar windows.', { lenient: true }),
   v('USAGE_RETENTION_DAYS', 'int', 30, 'How long usage is kept, days; 0 or negative keeps forever.'),
   v('FREE_POOL_VM', 'string', 'gateway/free', 'Name of the virtual model of the free pool.'),
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),

@@ -22,7 +22,7 @@ export const advisor = definePlugin({
   requires: ['ledger', 'virtual-models', 'keys'],
   config: z.strictObject({
     /** USD of a calendar month that the owner plans with; null: none. */
-    monthlyBudgetUsd: z.number().positive().nullable().default(null),
+    monthlyBudgetUsd: z.number().min(0).nullable().default(null),
     timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
   }),

@@ -27,22 +27,24 @@ export class Observer {
       const nowhere = { virtualModel: ctx.virtualModel ?? '', provider: '', model: '', wireFormat: '' }
       this.sums.at(orgId, now, nowhere).calls++
     }
-    if (served === null || outcome.status >= 400) return
-    const weight = this.#sampler.weight(ctx.rawBody, now)
+    const body = ctx.rawBody
+    if (served === null || outcome.status >= 400 || body === null) return
+    const weight = this.#sampler.weight(body, now)
     if (weight === 0) return
-    const traits = this.#sampler.traits(`${orgId ?? 0} ${served.provider}/${served.model}`, ctx.request, now)
+    const looked = this.#sampler.look(`${orgId ?? 0} ${served.provider}/${served.model}`, body, now)
+    if (looked === null) return
     const cost = outcome.costNano ?? 0
     const sum = this.sums.at(orgId, now, served)
     sum.looked_at += weight
     sum.cost_nano += weight * cost
-    sum.prompt_chars += weight * traits.promptChars
-    sum.tool_chars += weight * traits.toolChars
-    sum.prefix_chars += weight * traits.prefixChars
+    sum.prompt_chars += weight * looked.promptChars
+    sum.tool_chars += weight * looked.toolChars
+    sum.prefix_chars += weight * looked.prefixChars
     // The exact cache answers whole answers only.
-    if (traits.repeated && !ctx.stream) {
+    if (looked.repeated && !ctx.stream) {
       sum.repeats += weight
       sum.repeat_cost_nano += weight * cost
-    } else if (traits.nearlyRepeated) {
+    } else if (looked.nearlyRepeated) {
       sum.near_repeats += weight
       sum.near_cost_nano += weight * cost
     }

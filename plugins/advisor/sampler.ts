@@ -1,22 +1,21 @@
 // Looks into a sample of the requests: repeated prompts, repeated beginnings and the share of tool results. Only digests and lengths are
 // kept, in memory and for five minutes. A request counts for as many as it stands for.
-import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
+import { traitsOf } from './traits.ts'
 
 /** A repeated prompt within this time would have been answered by the exact cache, and a repeated beginning by a prompt cache. */
 export const REPEAT_MS = 300_000
 const MAX_DIGESTS = 20_000
-/** Requests per second that are looked into; with more traffic the sample gets thinner. */
+/** Effort per second; with more traffic the sample gets thinner. A request costs 1, and 1 more for each 20 KB. */
 const MOST_PER_SECOND = 50
 const FEW_PER_SECOND = 10
+const BYTES_PER_EFFORT = 20_000
 const MAX_LEVEL = 4096
 const HOUR_MS = 3_600_000
 /** Bytes of the body that choose whether it is in the sample. Repeats and the turns of one conversation begin alike. */
 const CLASS_BYTES = 512
-/** Characters of a short prompt. */
-const SHORT = 500
 
-/** Facts of one request. */
-export interface Traits {
+/** Facts of one request among the recent ones. */
+export interface Looked {
   readonly repeated: boolean
   /** A short prompt that differs from an earlier one in case, spaces or punctuation only. */
   readonly nearlyRepeated: boolean
@@ -30,50 +29,39 @@ export class Sampler {
   readonly #seen = new Map<string, number>()
   #level = 1
   #second = 0
-  #taken = 0
+  #effort = 0
 
   /** Returns the number of requests that this one stands for; 0: it is not in the sample. */
-  weight(body: Uint8Array | null, now: number): number {
+  weight(body: Uint8Array, now: number): number {
     const second = Math.floor(now / 1000)
     if (second !== this.#second) {
-      if (this.#taken < FEW_PER_SECOND && this.#level > 1) this.#level /= 2
+      if (this.#effort < FEW_PER_SECOND && this.#level > 1) this.#level /= 2
       this.#second = second
-      this.#taken = 0
+      this.#effort = 0
     }
     if (this.#level > 1 && classOf(body, now) % this.#level !== 0) return 0
-    if (++this.#taken > MOST_PER_SECOND && this.#level < MAX_LEVEL) {
+    const level = this.#level
+    this.#effort += 1 + body.length / BYTES_PER_EFFORT
+    if (this.#effort > MOST_PER_SECOND && level < MAX_LEVEL) {
       this.#level *= 2
-      this.#taken = 0
+      this.#effort = 0
     }
-    return this.#level
+    return level
   }
 
-  traits(scope: string, request: Frozen<CanonicalRequest>, now: number): Traits {
-    let digest = digestOf(JSON.stringify([request.model, request.tools ?? []]), 0)
-    let promptChars = 0
-    let toolChars = 0
-    const boundaries: { digest: number; chars: number }[] = []
-    let last = ''
-    for (const message of [...request.system, ...request.messages]) {
-      const parts = 'parts' in message ? message.parts : [message]
-      last = ''
-      for (const part of parts as readonly Frozen<Part>[]) {
-        const text = textOf(part)
-        digest = digestOf(text, digest)
-        promptChars += text.length
-        if (part.t === 'tool_result') toolChars += text.length
-        last += text
-      }
-      boundaries.push({ digest, chars: promptChars })
-    }
-    const near = request.messages.length === 1 && last.length <= SHORT ? `${scope} n ${digestOf(plain(last), 0)}` : null
-    const whole = `${scope} e ${digest}`
+  /** Returns null for a body without turns. */
+  look(scope: string, body: Uint8Array, now: number): Looked | null {
+    const traits = traitsOf(body)
+    if (traits === null) return null
+    const { promptChars, toolChars, prefixes } = traits
+    const whole = `${scope} e ${traits.whole}`
+    const near = traits.near === null ? null : `${scope} n ${traits.near}`
     const repeated = this.#isRecent(whole, now)
-    const prefixChars = boundaries.findLast((at) => this.#isRecent(`${scope} p ${at.digest}`, now))?.chars ?? 0
+    const prefixChars = prefixes.findLast(({ digest }) => this.#isRecent(`${scope} p ${digest}`, now))?.chars ?? 0
     const nearlyRepeated = !repeated && near !== null && this.#isRecent(near, now)
     this.#remember(whole, now)
     if (near !== null) this.#remember(near, now)
-    for (const at of boundaries) this.#remember(`${scope} p ${at.digest}`, now)
+    for (const { digest } of prefixes) this.#remember(`${scope} p ${digest}`, now)
     return { repeated, nearlyRepeated, promptChars, toolChars, prefixChars }
   }
 
@@ -92,36 +80,9 @@ export class Sampler {
 }
 
 /** Another hour has another sample. */
-function classOf(body: Uint8Array | null, now: number): number {
+function classOf(body: Uint8Array, now: number): number {
   let hash = Math.floor(now / HOUR_MS) | 0
-  const end = Math.min(body?.length ?? 0, CLASS_BYTES)
-  for (let index = 0; index < end; index++) hash = Math.imul(hash ^ (body as Uint8Array)[index]!, 0x01000193)
+  const end = Math.min(body.length, CLASS_BYTES)
+  for (let index = 0; index < end; index++) hash = Math.imul(hash ^ (body[index] as number), 0x01000193)
   return (hash ^ (hash >>> 15)) >>> 0
 }
-
-/** 53 bits: two texts of one window share a digest with a chance below one in a million. */
-function digestOf(text: string, seed: number): number {
-  let high = 0xdeadbeef ^ seed
-  let low = 0x41c6ce57 ^ Math.floor(seed / 4294967296)
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    high = Math.imul(high ^ code, 2654435761)
-    low = Math.imul(low ^ code, 1597334677)
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909)
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909)
-  return 4294967296 * (2097151 & low) + (high >>> 0)
-}
-
-function textOf(part: Frozen<Part>): string {
-  if (part.t === 'text' || part.t === 'reasoning') return part.text
-  if (part.t === 'tool_call') return `${part.name} ${part.args}`
-  if (part.t === 'tool_result') return part.parts.map(textOf).join('\n')
-  return JSON.stringify(part)
-}
-
-const plain = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[\s\p{P}]+/gu, ' ')
-    .trim()

@@ -36,7 +36,7 @@ export const budgets = definePlugin({
   requires: ['ledger', 'keys'],
   config: z.strictObject({
     /** IANA zone of calendar windows. */
-    timezone: z.string().default('UTC'),
+    timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
     /** Answers 503 when budgets apply and cannot be verified. */
     failClosed: z.boolean().default(false),
     /** Spending limit of a session whose key sets none; 0 or null = no limit. */
@@ -69,7 +69,6 @@ export const budgets = definePlugin({
     },
     MAX_KEY_BUDGET_USD: { option: 'maxKeyUsd', about: 'Highest hard limit of a key budget.' },
     MAX_BUDGET_INCREASE_DAYS: { option: 'maxIncreaseDays', about: 'Longest temporary budget increase, days; 0 = unbounded.' },
-    BUDGET_TIMEZONE: { option: 'timezone', lenient: true, about: 'IANA time zone of calendar windows.' },
   },
   events: SUBSCRIPTIONS,
   migrations,

@@ -65,7 +65,8 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
         },
         finished(response, upstream) {
           if ((!stores && conversation === null) || isLarge || !isFresh()) return false
-          const texts = textsOf(ctx, response, state.native, upstream)
+          const texts = readable(ctx, response, state.native, upstream)
+          if (texts === null) return false
           const bytes = texts.turn.length + texts.head.length
           if (bytes <= maxBytes) plain = texts
           else {
@@ -120,6 +121,18 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
     },
     { onError: 'open' },
   )
+
+  /** Returns null for a request that the upstream accepted and the gateway cannot read. It is answered and not stored. */
+  function readable(...args: Parameters<typeof textsOf>): Texts | null {
+    try {
+      return textsOf(...args)
+    } catch (error) {
+      const [ctx] = args
+      ctx.warn('response_not_stored')
+      log.warn('responses_state.unreadable_request', { request: ctx.id, error: String(error) })
+      return null
+    }
+  }
 
   function textsOf(
     ctx: RequestContext<'chat'>,

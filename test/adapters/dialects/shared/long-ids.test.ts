@@ -4,6 +4,7 @@ import { chatDialect } from '../../../../adapters/dialects/chat/index.ts'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { responsesDialect } from '../../../../adapters/dialects/responses/index.ts'
 import { ANTHROPIC, CATALOG } from '../../../../adapters/providers/catalog.ts'
+import { azure } from '../../../../adapters/providers/cloud/azure.ts'
 import { openai } from '../../../../adapters/providers/openai.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
@@ -72,7 +73,7 @@ describe('the limits of the catalog', () => {
   const targets: readonly (readonly [string, Quirks, Speaker, number])[] = [
     ['openai', openai.quirks, 'chat', 64],
     ['openai', openai.quirks, 'responses', 64],
-    ['azure', quirksOf('azure'), 'chat', 64],
+    ['azure', azure.quirks, 'chat', 64],
     ['openrouter', quirksOf('openrouter'), 'chat', 128],
     ['zai', quirksOf('zai'), 'chat', 128],
     ['anthropic', ANTHROPIC.quirks ?? {}, 'messages', 256],

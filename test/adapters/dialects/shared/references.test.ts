@@ -5,7 +5,8 @@ import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTestGateway, reply, text } from '../../../../adapters/testing/index.ts'
 
-const t = await createTestGateway({})
+// Without stored turns, the gateway knows no items.
+const t = await createTestGateway({ env: { RESPONSES_STATE: 'false' } })
 const { port } = await t.listen()
 afterAll(() => t.close())
 
