@@ -18,8 +18,6 @@ declare module '../core/config/option-types.ts' {
     auditRetentionDays: number
     /** Answer 503 when budgets cannot be verified. */
     budgetFailClosed: boolean
-    /** IANA time zone of calendar windows. */
-    budgetTimezone: string
     /** A prompt that is stored at the vendor or behind a URL: `reserve` reserves the model’s whole window, `refuse` answers 400. */
     budgetUnknownPrompt: 'reserve' | 'refuse'
     /** Ask models for terse answers. */

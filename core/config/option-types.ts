@@ -5,6 +5,8 @@
 export interface ConfigOptions {
   /** Start on a database that a newer version has migrated. */
   allowNewer: boolean
+  /** IANA time zone of calendar windows. */
+  budgetTimezone: string
   /** Path of the configuration file; default `gateway.config.ts` in the working directory. */
   config: string
   /** Local data directory; computed when unset. */
