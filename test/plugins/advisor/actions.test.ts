@@ -1,9 +1,30 @@
 // Apply, confirm and roll back, by hand and by the watch.
 import { afterEach, describe, expect, it } from 'vitest'
+import { definePlugin } from '../../../core/plugins/define.ts'
+import { preset } from '../../../plugins/preset.ts'
 import { DAY, type Recommendation, times, virtualModel, type World, world } from './support.ts'
 
 let w: World
 afterEach(() => w.t.close())
+
+/** A header selects the organization of a caller of the control plane. */
+const organizations = definePlugin({
+  name: 'test-callers',
+  setup(gateway) {
+    gateway.provide('operators', {
+      async identify(request) {
+        const org = request.headers.get('x-org')
+        return {
+          actor: 'test',
+          orgId: org === null ? null : Number(org),
+          role: org === null ? 'system' : 'owner',
+          readOnly: false,
+          auth: 'open',
+        }
+      },
+    })
+  },
+})
 
 interface Action {
   id: number
@@ -145,6 +166,23 @@ describe('a recommendation for a virtual model', () => {
     await times(19, () => w.ask({ model: 'coder' }))
     await tick()
     expect((await only()).state).toBe('applied')
+  })
+
+  it('belongs to its organization: for another one the action and the recommendation do not exist', async () => {
+    w = await world({ config: { plugins: [organizations(), ...preset()] } })
+    const { id, rec } = await dear()
+    const { body } = await apply(rec)
+    const after = await record(id)
+    const other = async (method: string, path: string, given?: object) => {
+      const headers = { 'x-org': '7', 'content-type': 'application/json' }
+      const response = await w.t.fetch(`/api/advisor${path}`, { method, headers, ...(given && { body: JSON.stringify(given) }) })
+      return { status: response.status, body: (await response.json()) as { data?: unknown[] } }
+    }
+    expect((await other('GET', '')).body.data).toEqual([])
+    expect((await other('GET', '/applied')).body.data).toEqual([])
+    expect((await other('POST', '/apply', { id: rec.id })).status).toBe(404)
+    for (const verb of ['confirm', 'rollback']) expect((await other('POST', `/${verb}/${body.id}`, {})).status).toBe(404)
+    expect(await record(id)).toBe(after)
   })
 
   it('of an entity with an open action is refused', async () => {

@@ -19,6 +19,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
 
 /** Path parameters that name no row of an organization. */
 const NO_ROW: Readonly<Record<string, string>> = {
+  '/dl/{path}': 'release files are those of the whole gateway',
+  '/api/advisor/confirm/{id}': 'needs a recommendation: test/plugins/advisor',
+  '/api/advisor/rollback/{id}': 'needs a recommendation: test/plugins/advisor',
   '/api/oauth/{provider}/authorize': 'OAuth clients are those of the whole gateway',
   '/api/oauth/{provider}/exchange': 'OAuth clients are those of the whole gateway',
   '/api/oauth/{provider}/device': 'OAuth clients are those of the whole gateway',
@@ -36,6 +39,11 @@ const MODEL = /\{model\}|^\/v1(beta)?\/models\//
 const LISTS: Readonly<Record<string, string>> = {
   '/v1/batches/{id}/cancel': '/v1/batches',
 }
+/** Stored objects are listed for administrators only. Behind `#` is the kind. */
+const STORED: readonly (readonly [string, string])[] = [
+  ['/v1/responses/', '/api/responses#response'],
+  ['/v1/conversations/', '/api/responses#conversation'],
+]
 
 /** Ids of the other organization inside a body or a query. */
 interface Reference {
@@ -168,7 +176,8 @@ export function idRoutes(reader: Walk): { routes: IdRoute[]; others: string[] } 
       others.push(`${name}: ${reason}`)
       continue
     }
-    const list = LISTS[path] ?? path.slice(0, path.indexOf('/{'))
+    const stored = STORED.find(([start]) => path.startsWith(start))?.[1]
+    const list = stored ?? LISTS[path] ?? path.slice(0, path.indexOf('/{'))
     const body =
       BODIES[name] ??
       (operation.body === null ? undefined : fc.sample(fitting(operation.body, source), { numRuns: 1, seed: 1 })[0])
@@ -177,12 +186,17 @@ export function idRoutes(reader: Walk): { routes: IdRoute[]; others: string[] } 
   return { routes, others }
 }
 
-export async function idsAt(org: Org, list: string): Promise<string[]> {
+export async function idsAt(org: Org, place: string): Promise<string[]> {
+  const [list = '', kind] = place.split('#')
   const answer = list.startsWith('/v1') ? await org.call('GET', list) : await org.as('owner')('GET', list)
   if (answer.status !== 200) throw new Error(`GET ${list}: ${answer.status} ${answer.text}`)
-  const { data } = JSON.parse(answer.text) as { data: { id?: string | number; request_id?: string; user_id?: number }[] }
+  const { data } = JSON.parse(answer.text) as {
+    data: { id?: string | number; object?: string; request_id?: string; user_id?: number }[]
+  }
   if (data === undefined) throw new Error(`GET ${list} has no list: ${answer.text.slice(0, 300)}`)
-  return data.map(({ id, request_id, user_id }) => String(request_id ?? id ?? user_id))
+  return data
+    .filter(({ object }) => kind === undefined || object === kind)
+    .map(({ id, request_id, user_id }) => String(request_id ?? id ?? user_id))
 }
 
 /** An id of the same form that does not exist. */

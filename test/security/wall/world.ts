@@ -207,9 +207,17 @@ async function filled(t: TestGateway, canary: string): Promise<Org> {
   if (batch.status >= 300) throw new Error(`batch of ${canary}: ${batch.status} ${batch.text}`)
   const { id: batchId } = JSON.parse(batch.text) as { id: string }
   await until(async () => (await org.call('GET', `/v1/batches/${batchId}`)).text.includes('"batched for'))
+  t.upstream.push(text(`stored for ${canary}`))
+  for (const [path, body] of [
+    ['/v1/responses', { model: `${canary}/served`, input: `question of ${canary}` }],
+    ['/v1/conversations', { metadata: { note: canary }, items: [{ role: 'user', content: `turn of ${canary}` }] }],
+  ] as const) {
+    const kept = await org.call('POST', path, body)
+    if (kept.status !== 200) throw new Error(`${path} of ${canary}: ${kept.status} ${kept.text}`)
+  }
   t.upstream.push(fail(500))
   const failed = await org.call('POST', '/v1/chat/completions', ask(`${canary}/served`), headers)
   if (failed.status !== 500) throw new Error(`chat of ${canary}: ${failed.status} ${failed.text}`)
-  await until(async () => (await org.as('owner')('GET', '/api/logs')).text.split('"request_id"').length > 5)
+  await until(async () => (await org.as('owner')('GET', '/api/logs')).text.split('"request_id"').length > 6)
   return org
 }
