@@ -182,6 +182,8 @@ describe.each(ENGINES)('two organizations on $name', ({ missing, open }) => {
       const slow: string[] = []
       // Other work on the machine disturbs one measurement, and hardly three of the same route.
       for (const route of idRoutes(reader).routes) {
+        // Their ids have a MAC, and a forged one is refused without a query. responses-state/proofs.slow.test.ts compares with deleted ones.
+        if (route.list.startsWith('/api/responses')) continue
         const found = (await slower(route)) && (await slower(route)) && (await slower(route))
         if (found) slow.push(found)
       }
