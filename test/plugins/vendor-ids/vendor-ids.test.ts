@@ -13,7 +13,11 @@ const INPUT = { model: 'responses/m', input: 'Hello' }
 async function start(env: Record<string, string> = { VENDOR_IDS: 'on' }, options: PresetOptions = {}) {
   clock = fakeClock()
   // Stored turns have ids of the gateway's own.
-  t = await createTestGateway({ env: { RESPONSES_STATE: 'false', ...env }, config: { plugins: preset(options) }, ports: { clock } })
+  t = await createTestGateway({
+    env: { RESPONSES_STATE: 'false', ...env },
+    config: { plugins: preset(options) },
+    ports: { clock },
+  })
   const key = async (label: string) => {
     const { key } = (await (await t.post('/api/keys', { label })).json()) as { key: string }
     return { authorization: `Bearer ${key}` }
