@@ -5,6 +5,7 @@ import type { DeclaredSetting } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
 import { type Changer, changesOf, documentOf, ownerOf } from './document.ts'
 import { portableSettings } from './portable.ts'
+import type { RuntimeSettingsService } from './service.ts'
 import { type AllStored, allSettings, migrations, storeSettings } from './store.ts'
 
 const document = z.record(z.string(), z.unknown())
@@ -47,13 +48,14 @@ export const settings = definePlugin({
       return (changer.role === 'system' ? gateway.detached(write) : write)()
     }
 
-    gateway.provide('runtimeSettings', {
+    const runtimeSettings: RuntimeSettingsService = {
       stored(orgId, key) {
         const { gateway, organizations } = view.current
         return (ownerOf(registry.declared(orgId), key, orgId) === null ? gateway : organizations.get(orgId as number))?.[key]
       },
       change: async (key, value, changer, actor) => void (await change({ [key]: value ?? null }, changer, actor)),
-    })
+    }
+    gateway.provide('runtimeSettings', runtimeSettings)
 
     gateway.portable(portableSettings(gateway, view))
     gateway.api({
