@@ -153,10 +153,8 @@ describe('the control plane', () => {
     for (const operation of [...control()].sort((a, b) => rank(a) - rank(b))) {
       // 404 without an identity provider.
       if (operation.path.startsWith('/api/auth/oidc/')) continue
-      // They need a recommendation: test/plugins/advisor has some.
-      if (/^\/api\/advisor\/(apply|confirm|rollback)/.test(operation.path)) continue
-      // They need programs, hosts and files of the machine.
-      if (/^\/api\/tunnel\/enable|^\/api\/mitm\/|^\/dl\//.test(operation.path)) continue
+      // They need a recommendation, or programs, hosts and files of the machine.
+      if (/^\/api\/(?:tunnel\/enable|mitm\/|advisor\/(?:apply|confirm|rollback))|^\/dl\//.test(operation.path)) continue
       // They need a vendor: test/plugins/oauth-accounts has one, and checks the answers against their schemas.
       if (operation.path.startsWith('/api/oauth/') && operation.method !== 'GET') continue
       const collection = operation.path.split('/{')[0] as string
