@@ -53,6 +53,7 @@ export class Observer {
   #count(orgId: number | null, now: number, place: Place, failed: boolean): void {
     const sum = this.sums.at(orgId, now, place)
     sum.calls++
+    if (!failed && this.#streaks.size === 0) return
     const id = `${orgId ?? 0} ${place.virtualModel} ${place.provider}/${place.model}`
     if (!failed) {
       this.#streaks.delete(id)
