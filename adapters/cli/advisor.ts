@@ -75,6 +75,7 @@ export const apply = action({
     ...JSON_FLAG,
     ...PLANE,
   },
+  fields: { probation_hours: 'probation-hours' },
   async run({ id, 'probation-hours': hours, ...given }) {
     const body = { recommendation_id: id, ...(hours !== undefined && { probation_hours: Number(hours) }) }
     const done = await withControlPlane(given, ({ call }) => call<Applied>('POST', '/api/advisor/apply', body))
@@ -132,6 +133,7 @@ export const digestCommand = action({
     ...JSON_FLAG,
     ...PLANE,
   },
+  fields: { week: 'week' },
   async run({ week, ...given }) {
     const digest = await readControlPlane(given, ({ call }) => call<Digest>('GET', `/api/advisor/digest${queryOf({ week })}`))
     if (given.json) return printJson(digest)

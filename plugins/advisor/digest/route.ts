@@ -34,7 +34,7 @@ export function digestRoute(gateway: PluginGateway, advisor: Advisor, calendar: 
     }),
     async handler({ query, orgId }) {
       const week = query.week === undefined ? lastWeek(calendar, gateway.clock.now()) : namedWeek(calendar, query.week)
-      if (week === null) throw GatewayError.invalid('week', `The year of \`${query.week}\` has 52 weeks.`)
+      if (week === null) throw GatewayError.invalid('week', `\`week\`: the year of ${query.week} has 52 weeks.`)
       const digest = await digestOf(gateway, advisor, orgId, week)
       return {
         week: digest.week,
