@@ -17,7 +17,7 @@ export interface FakeOAuth {
   /** Lifetime of access tokens, seconds; null: none is named. */
   expiresIn: number | null
   rotates: boolean
-  /** Who signs in. */
+  /** The person that the next sign-in belongs to. */
   person: Record<string, string> | null
   /** Answers the next call to the token endpoint instead. */
   next: { status: number; body: unknown }[]

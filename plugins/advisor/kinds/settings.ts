@@ -1,7 +1,7 @@
 // Recommendations that one setting carries out: the exact cache, prompt-cache breakpoints, filters of tool output; and the semantic cache,
 // which needs an embedding model first.
 import type { Facts } from '../facts.ts'
-import type { Observed } from '../observed.ts'
+import { COUNTS, type Counts, type Observed } from '../observed.ts'
 import { REPEAT_MS } from '../sampler.ts'
 import type { ApplyAction, Finding } from '../service.ts'
 
@@ -14,19 +14,6 @@ const MIN_TOOLS = 0.3
 /** Part of tool output that the built-in filters remove, a careful guess. */
 const FILTERED = 0.3
 
-type Sums = Pick<
-  Observed,
-  | 'looked_at'
-  | 'cost_nano'
-  | 'repeats'
-  | 'repeat_cost_nano'
-  | 'near_repeats'
-  | 'near_cost_nano'
-  | 'prompt_chars'
-  | 'tool_chars'
-  | 'prefix_chars'
->
-
 export function settingFindings(facts: Facts): Finding[] {
   const all = summed(facts.observed)
   if (all.looked_at < MIN_LOOKED_AT) return []
@@ -35,7 +22,7 @@ export function settingFindings(facts: Facts): Finding[] {
   )
 }
 
-function exactCache(facts: Facts, all: Sums): Finding | null {
+function exactCache(facts: Facts, all: Counts): Finding | null {
   if (facts.setting('exact_cache.ttl_ms') !== 0 || all.repeats < all.looked_at * MIN_REPEATS) return null
   return {
     kind: 'enable_exact_cache',
@@ -49,7 +36,7 @@ function exactCache(facts: Facts, all: Sums): Finding | null {
   }
 }
 
-function semanticCache(facts: Facts, all: Sums): Finding | null {
+function semanticCache(facts: Facts, all: Counts): Finding | null {
   const isOn = facts.setting('semantic_cache.enabled') === true
   if (isOn || all.near_repeats < all.looked_at * MIN_NEAR_REPEATS) return null
   return {
@@ -97,7 +84,7 @@ function cacheInjection(facts: Facts): Finding | null {
   }
 }
 
-function tokenFilters(facts: Facts, all: Sums): Finding | null {
+function tokenFilters(facts: Facts, all: Counts): Finding | null {
   if (facts.setting('token_saver.filters_enabled') !== false || all.tool_chars < all.prompt_chars * MIN_TOOLS) return null
   const share = all.tool_chars / all.prompt_chars
   const inputNano = facts.used.reduce((sum, { provider, model, inputTokens }) => {
@@ -125,19 +112,8 @@ function change(facts: Facts, key: string, value: number | boolean): { applyActi
   return { applyAction: { type: 'set_setting', params: { key, value } }, applyHint: `Set \`${key}\` to ${shown}.` }
 }
 
-function summed(rows: readonly Observed[]): Sums {
-  const names = [
-    'looked_at',
-    'cost_nano',
-    'repeats',
-    'repeat_cost_nano',
-    'near_repeats',
-    'near_cost_nano',
-    'prompt_chars',
-    'tool_chars',
-    'prefix_chars',
-  ] as const
-  return Object.fromEntries(names.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)])) as unknown as Sums
+function summed(rows: readonly Observed[]): Counts {
+  return Object.fromEntries(COUNTS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)])) as Counts
 }
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`

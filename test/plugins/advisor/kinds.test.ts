@@ -24,7 +24,7 @@ describe('switch_model', () => {
     })
     const each = (400 * 9 + 50 * 36) / 1e6
     expect(found?.est_monthly_usd).toBeCloseTo(60 * each * MONTH, 6)
-    // Nobody has compared the answers.
+    // The answers of the two models are not compared.
     expect(found?.confidence).toBeLessThanOrEqual(0.4)
     // The same finding has the same id.
     const [again] = await w.advice()

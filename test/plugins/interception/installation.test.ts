@@ -1,4 +1,4 @@
-// What the interception proxy keeps and writes: its CA, the hosts file, the trust store, and how each is undone.
+// The interception proxy writes its CA, the hosts file and the trust store, and undoes each change.
 import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'

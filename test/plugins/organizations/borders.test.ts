@@ -1,4 +1,5 @@
-// What a tenant meets at the borders of its organization: the sign-in route, the figures of all, local routes, sums after a deletion.
+// A tenant gets nothing from outside its organization: the 401 names the right sign-in route, /metrics and local routes are closed, and a
+// deletion removes the sums of its budgets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'

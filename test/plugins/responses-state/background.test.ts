@@ -2,27 +2,19 @@
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply, type Step } from '../../../adapters/testing/script.ts'
-import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+import type { TestGateway, TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
-import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Db } from '../../../core/types/db.ts'
-import { wallClock } from '../budgets/support.ts'
 import { makeKey } from '../keys/support.ts'
+import { type Storing, storingGateway } from './support.ts'
 
 let t: TestGateway
 let db: Db
-let clock = wallClock()
+let clock: Storing['clock']
 afterEach(() => t.close())
 
 async function open(upstream: Step[], options: TestGatewayOptions = {}): Promise<void> {
-  clock = wallClock()
-  const reader = definePlugin({
-    name: 'test-reader',
-    setup(gateway) {
-      db = gateway.db
-    },
-  })
-  t = await createTestGateway({ upstream, plugins: [reader()], ports: { clock }, ...options })
+  ;({ t, db, clock } = await storingGateway({ upstream, ...options }))
 }
 
 function client(key = 'none'): OpenAI {

@@ -1,12 +1,11 @@
 // Stored turns: a conversation continues by `previous_response_id` and `item_reference` on upstreams that store nothing.
 import { afterEach, describe, expect, it } from 'vitest'
 import { reply, type Step } from '../../../adapters/testing/script.ts'
-import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
+import type { TestGateway, TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
-import { definePlugin } from '../../../core/plugins/define.ts'
 import type { Db } from '../../../core/types/db.ts'
-import { wallClock } from '../budgets/support.ts'
 import { makeKey } from '../keys/support.ts'
+import { type Storing, storingGateway } from './support.ts'
 
 interface Item {
   id: string
@@ -23,19 +22,12 @@ interface Answer {
 
 let t: TestGateway
 let db: Db
-let clock = wallClock()
+let clock: Storing['clock']
 afterEach(() => t.close())
 
 async function open(upstream: Step[], options: TestGatewayOptions = {}): Promise<void> {
-  clock = wallClock()
-  const reader = definePlugin({
-    name: 'test-reader',
-    setup(gateway) {
-      db = gateway.db
-    },
-  })
   const env = { RESPONSES_STATE: 'true', ...options.env }
-  t = await createTestGateway({ ...options, upstream, env, plugins: [reader()], ports: { clock } })
+  ;({ t, db, clock } = await storingGateway({ ...options, upstream, env }))
 }
 
 async function send(body: object, key?: string): Promise<{ status: number; body: Answer & { error: { code: string } } }> {

@@ -2,6 +2,7 @@
 import type { CanonicalRequest, Effort, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
+import { EFFORT_BUDGETS, LEAST_BUDGET } from '../../shared/thinking-budget.ts'
 import type { WireMessage } from './turns.ts'
 
 export interface ThinkingPlan {
@@ -10,16 +11,7 @@ export interface ThinkingPlan {
 }
 
 const NONE: ThinkingPlan = { fields: {}, on: false }
-const LEAST_BUDGET = 1024
-const BUDGET: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 1024,
-  low: 4096,
-  medium: 10_000,
-  high: 24_000,
-  xhigh: 32_000,
-  max: 32_000,
-}
+const BUDGET: Readonly<Record<Effort, number>> = { ...EFFORT_BUDGETS, max: 32_000 }
 const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 export function planThinking(

@@ -3,6 +3,7 @@
 import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
 import type { CodecContext, ModelCaps } from '../../../../core/types/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
+import { EFFORT_BUDGETS, LEAST_BUDGET } from '../../shared/thinking-budget.ts'
 import { isThinking } from './encode-blocks.ts'
 import type { WireMessage } from './encode-turns.ts'
 
@@ -45,16 +46,7 @@ export function isOn(plan: ThinkingPlan): boolean {
   return plan.thinking !== undefined && plan.thinking.type !== 'disabled'
 }
 
-const BUDGET: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 1024,
-  low: 4096,
-  medium: 10_000,
-  high: 24_000,
-  xhigh: 32_000,
-  max: Number.POSITIVE_INFINITY,
-}
-const LEAST_BUDGET = 1024
+const BUDGET: Readonly<Record<Effort, number>> = { ...EFFORT_BUDGETS, max: Number.POSITIVE_INFINITY }
 /** With a smaller limit, a budget would leave no room for an answer. */
 const LEAST_MAX_TOKENS = 2048
 /** Reserved for the answer when the caller set no limit: `high` fills the default one. */
