@@ -31,7 +31,8 @@ it('lists a recommendation with its evidence, applies it and takes it back', asy
   const listed = await run('advisor')
   expect(listed).toMatchObject({ code: 0, stderr: '' })
   expect(listed.stdout).toMatch(/^ID +KIND +RECOMMENDATION +A MONTH +CONFIDENCE$/m)
-  expect(listed.stdout).toContain('98 % of the requests repeated one of the last five minutes')
+  // 59 of 60. More than 50 requests in one second are sampled by the hour, and the estimate then is 49 of 50 or 69 of 70.
+  expect(listed.stdout).toMatch(/9[89] % of the requests repeated one of the last five minutes/)
   const { data } = JSON.parse((await run('advisor', 'list', '--json')).stdout) as { data: { id: string; kind: string }[] }
   expect(data.map(({ kind }) => kind)).toEqual(['enable_exact_cache'])
   const id = data[0]?.id as string
