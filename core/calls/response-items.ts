@@ -1,5 +1,6 @@
 // Converts between messages and items with the codec of the responses dialect. No upstream is called.
 import { headerBag } from '../http/headers.ts'
+import { jsonBytes } from '../json/json-bytes.ts'
 import { writtenBody } from '../json/wire-body.ts'
 import { noUsage } from '../models/token-estimate.ts'
 import { driver, type Runtime } from '../pipeline/runtime.ts'
@@ -21,7 +22,7 @@ export function responseItems(runtime: Runtime): ResponseItems {
     },
     read(items) {
       if (items.length === 0) return []
-      const body = writtenBody(JSON.stringify({ input: items, previous_response_id: 'any' }))
+      const body = writtenBody(jsonBytes({ input: items, previous_response_id: 'any' }))
       const { system, messages } = codec().decodeRequest(body, headerBag([]), { operation: 'chat' })
       return [...system.map(({ role, parts }): Message => ({ role, parts })), ...messages]
     },

@@ -1,8 +1,8 @@
 // Reads the value of a scanned member. The scan has checked the grammar, so the first byte of a literal identifies it.
-import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json } from '../types/canonical.ts'
 import { CHECKED_STRING_BYTES, type Member } from './json-scan.ts'
+import { PIECE_BYTES, parseJson, parseSpan } from './parse-span.ts'
 
 /** Returns the value. @throws GatewayError 400 for control characters in a long string, which the scan does not check. */
 export function memberValue(bytes: Uint8Array, member: Member): Json {
@@ -11,17 +11,9 @@ export function memberValue(bytes: Uint8Array, member: Member): Json {
   if (first === 0x74) return true
   if (first === 0x66) return false
   if (first === 0x6e) return null
+  if (end - start > PIECE_BYTES) return parseSpan(bytes, start, end)
   member.text ??= decodeUtf8(bytes, start, end)
   const { text } = member
   if (first === 0x22 && end - start < CHECKED_STRING_BYTES && !text.includes('\\')) return text.slice(1, -1)
   return parseJson(text)
-}
-
-/** @throws GatewayError 400. */
-export function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    throw GatewayError.invalid(null, 'The body is not valid JSON.')
-  }
 }

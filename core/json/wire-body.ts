@@ -5,7 +5,9 @@ import type { WireBody } from '../types/dialect.ts'
 import { findSpan, pathSegments, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { memberSpan } from './member-span.ts'
-import { memberValue, parseJson } from './member-value.ts'
+import { memberValue } from './member-value.ts'
+import { PIECE_BYTES, parseJson, parseMembers } from './parse-span.ts'
+import { Splices } from './splices.ts'
 
 /**
  * Returns an upstream's answer as a body: parsed natively, scanned only when it is edited. Duplicate keys are not checked.
@@ -30,8 +32,8 @@ export function editText(body: WireBody, edit: (text: string) => string | null):
  * Returns a body that the gateway wrote from scanned parts. It is scanned again only when a member is read or edited. Do not use it for
  * bodies with parsed or verbatim tool arguments: those were texts inside the caller's body and were never scanned.
  */
-export function writtenBody(text: string): WireBody {
-  return new SplicedBody(encodeUtf8(text), null)
+export function writtenBody(bytes: Uint8Array): WireBody {
+  return new SplicedBody(bytes, null)
 }
 
 /** Returns a second body over the same bytes: neither sees the edits of the other. Do not edit the source itself. */
@@ -42,12 +44,6 @@ export function forkBody(body: WireBody): WireBody {
 const PEEK_BYTES = 64
 const REWRITE_BYTES = 16 * 1024
 const LONG_INTEGER = /[:,[\s]-?\d{16}/
-
-interface Splice {
-  start: number
-  end: number
-  text: Uint8Array
-}
 
 /**
  * Scans and wraps a JSON object; `scanned`: the members of an earlier scan.
@@ -61,8 +57,8 @@ export function wireBody(source: Uint8Array | string, scanned?: Map<string, Memb
 class SplicedBody implements WireBody {
   #bytes: Uint8Array
   #scanned: Map<string, Member> | null
-  /** Sorted by offset. A splice replaces or inserts; a removal materialises the bytes. */
-  #splices: Splice[] = []
+  /** A splice replaces or inserts; a removal materialises the bytes. */
+  readonly #splices = new Splices()
   #touched: Map<string, Json> | null = null
   #json: JsonObject | null
   /** Text of an unchanged or rewritten answer. */
@@ -96,6 +92,12 @@ class SplicedBody implements WireBody {
     return this.#scanned
   }
 
+  /** Returns the member as it is after the edits. */
+  #current(member: string): Member | undefined {
+    if (this.#touched?.has(member)) this.#materialise()
+    return this.#members().get(member)
+  }
+
   fork(): SplicedBody {
     this.#materialise()
     return new SplicedBody(this.#bytes, this.#scanned, this.#json)
@@ -126,45 +128,46 @@ class SplicedBody implements WireBody {
       return plain.text
     }
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
-    if (this.#touched?.has(first)) this.#materialise()
-    const member = this.#members().get(first)
+    const member = this.#current(first)
     if (member === undefined) return undefined
     const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
     return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
   }
 
   peek(member: string): string | undefined {
-    if (this.#touched?.has(member)) this.#materialise()
-    const found = this.#members().get(member)
+    const found = this.#current(member)
     return found === undefined ? undefined : decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
   }
 
   contains(member: string, text: string): boolean {
-    if (this.#touched?.has(member)) this.#materialise()
-    const found = this.#members().get(member)
+    const found = this.#current(member)
     if (found === undefined) return false
     found.view ??= searchable(this.#bytes, found.start, found.end)
     return found.view.includes(text)
   }
 
+  slice(member: string): Uint8Array | undefined {
+    const found = this.#current(member)
+    return found === undefined ? undefined : this.#bytes.subarray(found.start, found.end)
+  }
+
   set(path: string, value: Json): void {
     if (this.#scanned === null && this.#json !== null && this.#rewrite(path, value)) return
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
-    if (this.#touched?.has(first)) this.#materialise()
-    const member = this.#members().get(first)
+    const member = this.#current(first)
     this.edited = true
     this.#json = null
     this.#touched ??= new Map()
     if (member === undefined) {
       const inserted = rest.reduceRight<Json>((inner, key) => ({ [key]: inner }), value)
       const open = this.#open()
-      const comma = this.#members().size > 0 || this.#splices.some((splice) => splice.start === open) ? ',' : ''
-      this.#splice(open, open, `${JSON.stringify(first)}:${JSON.stringify(inserted)}${comma}`)
+      const comma = this.#members().size > 0 || this.#splices.hasAt(open) ? ',' : ''
+      this.#splices.add(open, open, `${JSON.stringify(first)}:${JSON.stringify(inserted)}${comma}`)
       this.#touched.set(first, inserted)
       return
     }
     if (rest.length === 0) {
-      this.#splice(member.start, member.end, JSON.stringify(value))
+      this.#splices.add(member.start, member.end, JSON.stringify(value))
       this.#touched.set(first, value)
       return
     }
@@ -184,7 +187,10 @@ class SplicedBody implements WireBody {
   }
 
   json(): Frozen<JsonObject> {
-    this.#json ??= parseJson(decodeUtf8(this.bytes, this.#skipBom(0))) as JsonObject
+    this.#json ??=
+      this.bytes.length > PIECE_BYTES
+        ? parseMembers(this.#bytes, this.#members())
+        : (parseJson(decodeUtf8(this.#bytes, this.#skipBom(0))) as JsonObject)
     return this.#json
   }
 
@@ -195,16 +201,7 @@ class SplicedBody implements WireBody {
 
   toBytes(): readonly Uint8Array[] {
     this.#encode()
-    if (this.#splices.length === 0) return [this.#bytes]
-    const out: Uint8Array[] = []
-    let at = 0
-    for (const splice of this.#splices) {
-      if (splice.start > at) out.push(this.#bytes.subarray(at, splice.start))
-      out.push(splice.text)
-      at = splice.end
-    }
-    out.push(this.#bytes.subarray(at))
-    return out
+    return this.#splices.isEmpty ? [this.#bytes] : this.#splices.applied(this.#bytes)
   }
 
   /** Rewrites a small parsed answer, because scanning it for one member costs more. Never done when a number could lose a digit. */
@@ -240,7 +237,7 @@ class SplicedBody implements WireBody {
   #setNested(first: string, member: Member, rest: string[], value: Json): void {
     const whole = findSpan(this.#bytes, member.start, rest)
     if (whole !== null) {
-      this.#splice(whole.start, whole.end, JSON.stringify(value))
+      this.#splices.add(whole.start, whole.end, JSON.stringify(value))
     } else {
       let depth = rest.length - 1
       let parent = findSpan(this.#bytes, member.start, rest.slice(0, depth))
@@ -251,11 +248,11 @@ class SplicedBody implements WireBody {
       // A scalar or an array is in the way: the path does not exist, so nothing is set.
       if (open !== 0x7b) {
         if (decodeUtf8(this.#bytes, container.start, container.end) !== 'null') return
-        this.#splice(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))
+        this.#splices.add(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))
       } else {
         const at = container.start + 1
         const empty = this.#bytes[skipSpace(this.#bytes, at)] === 0x7d
-        this.#splice(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
+        this.#splices.add(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
       }
     }
     this.#touched?.set(first, null)
@@ -263,7 +260,8 @@ class SplicedBody implements WireBody {
   }
 
   #cut(ownerStart: number, valueStart: number, valueEnd: number): void {
-    this.#splices = [{ ...memberSpan(this.#bytes, ownerStart, valueStart, valueEnd), text: new Uint8Array(0) }]
+    const { start, end } = memberSpan(this.#bytes, ownerStart, valueStart, valueEnd)
+    this.#splices.add(start, end, '')
     this.edited = true
     this.#materialise()
   }
@@ -276,19 +274,12 @@ class SplicedBody implements WireBody {
     return at === 0 && this.#bytes[0] === 0xef ? 3 : at
   }
 
-  #splice(start: number, end: number, text: string): void {
-    const splice = { start, end, text: encodeUtf8(text) }
-    let index = this.#splices.length
-    while (index > 0 && (this.#splices[index - 1] as Splice).start >= start) index--
-    this.#splices.splice(index, 0, splice)
-  }
-
   #materialise(): void {
     this.#encode()
     this.#touched = null
-    if (this.#splices.length === 0) return
+    if (this.#splices.isEmpty) return
     this.#bytes = concatBytes(this.toBytes())
-    this.#splices = []
+    this.#splices.clear()
     this.#json = null
     this.#text = null
     this.#scanned = null

@@ -1,6 +1,10 @@
 // Converts text and bytes. It uses Node's Buffer when the runtime has it (several times faster than TextDecoder on Node 20).
 
-type NodeBuffer = Uint8Array & { latin1Slice(start: number, end: number): string; utf8Slice(start: number, end: number): string }
+type NodeBuffer = Uint8Array & {
+  latin1Slice(start: number, end: number): string
+  utf8Slice(start: number, end: number): string
+  indexOf(text: string, from: number, encoding: string): number
+}
 interface BufferLike {
   from(source: ArrayBufferLike, offset: number, length: number): NodeBuffer
   from(source: string, encoding?: string): Uint8Array
@@ -48,6 +52,22 @@ export function searchable(bytes: Uint8Array, start: number, end: number): Searc
   const own = bytes as NodeBuffer
   if (end - start <= SMALL_BYTES && typeof own.latin1Slice === 'function') return own.latin1Slice(start, end)
   return NodeBuffer.from(bytes.buffer, bytes.byteOffset + start, end - start) as unknown as Searchable
+}
+
+/** Returns the offset of the first occurrence of an ASCII text from `from` on; -1: there is none. */
+export function offsetOf(bytes: Uint8Array, text: string, from: number): number {
+  if (NodeBuffer) {
+    const own = bytes as NodeBuffer
+    if (typeof own.latin1Slice === 'function') return own.indexOf(text, from, 'latin1')
+    return NodeBuffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(text, from, 'latin1')
+  }
+  const first = text.charCodeAt(0)
+  for (let at = bytes.indexOf(first, from); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    let matched = 1
+    while (matched < text.length && bytes[at + matched] === text.charCodeAt(matched)) matched++
+    if (matched === text.length) return at
+  }
+  return -1
 }
 
 export function concatBytes(list: readonly Uint8Array[]): Uint8Array {

@@ -19,6 +19,8 @@ export interface WireBody {
   peek(member: string): string | undefined
   /** True when a top-level member's JSON text contains this ASCII text. It is a byte search; nothing is decoded. */
   contains(member: string, text: string): boolean
+  /** The bytes of a top-level member's JSON text, not a copy: do not change them. An edit of the body makes them stale. */
+  slice(member: string): Uint8Array | undefined
   set(path: string, value: Json): void
   remove(path: string): void
   json(): Frozen<JsonObject>

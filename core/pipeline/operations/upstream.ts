@@ -2,10 +2,11 @@
 // each JSON body.
 import { GatewayError } from '../../errors/gateway-error.ts'
 import { withoutSecrets } from '../../errors/without-secrets.ts'
+import { jsonBytes } from '../../json/json-bytes.ts'
 import { forkBody, writtenBody } from '../../json/wire-body.ts'
 import type { ConnectionService } from '../../services.ts'
 import { credentialsOf } from '../../text/sanitize.ts'
-import type { Awaitable } from '../../types/canonical.ts'
+import type { Awaitable, JsonObject } from '../../types/canonical.ts'
 import type { CodecContext, WireBody } from '../../types/dialect.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
 import type {
@@ -162,7 +163,7 @@ export class UpstreamCalls implements OperationUpstream {
     if (body === undefined) return { bytes: null, contentType }
     if (Array.isArray(body)) return { bytes: body as readonly Uint8Array[], contentType }
     if (isForm(body)) return formBytes(body, this.codec.id('form_'))
-    const wire = 'toBytes' in body ? (body as WireBody) : writtenBody(JSON.stringify(body))
+    const wire = 'toBytes' in body ? (body as WireBody) : writtenBody(jsonBytes(body as JsonObject))
     this.#call.body = wire
     const { hooks } = this.#ctx.generation
     if (hooks.encoded !== null) {

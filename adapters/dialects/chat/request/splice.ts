@@ -1,9 +1,10 @@
 // Edits the body on the byte lane from a chat caller to a chat upstream. The body keeps the caller's bytes except for the model, the
 // stream options and what facts about the target require.
-import { skipSpace, skipString, skipValue } from '../../../../core/json/json-scan.ts'
+import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../../core/types/ports.ts'
+import { eachElement, someMember } from '../../shared/byte-search.ts'
 import { isObject } from '../read.ts'
 import { wireCallId } from '../tool-names.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
@@ -27,10 +28,13 @@ interface Edit {
 const SPLICES_AT_MOST = 8
 
 function spliceMessages(body: WireBody, codec: CodecContext): void {
-  if (!mayContainEdits(body, codec)) return
-  const raw = body.raw('messages')
-  if (raw === undefined || !mayNeedEdits(raw, codec)) return
-  const edits = elements(raw).flatMap((text, index) => (mayNeedEdits(text, codec) ? editsOf(text, index, codec) : []))
+  const bytes = body.slice('messages')
+  if (bytes === undefined || !mayContainEdits(body, bytes, codec)) return
+  const edits: Edit[] = []
+  eachElement(bytes, (start, end, index) => {
+    const text = decodeUtf8(bytes, start, end)
+    if (mayNeedEdits(text, codec)) edits.push(...editsOf(text, index, codec))
+  })
   if (edits.length <= SPLICES_AT_MOST) {
     for (const { index, path, value } of edits) {
       const at = `messages.${index}.${path}`
@@ -39,20 +43,32 @@ function spliceMessages(body: WireBody, codec: CodecContext): void {
     }
     return
   }
-  const messages = JSON.parse(raw) as Json[]
+  const messages = body.get('messages') as Json[]
   for (const { index, path, value } of edits) assign(messages[index] as JsonObject, path, value)
   body.set('messages', messages)
 }
 
-/** Searches the bytes: most conversations need no edit, and decoding a megabyte to learn that would cost more than everything else. */
-function mayContainEdits(body: WireBody, codec: CodecContext): boolean {
+/** The same test as `mayNeedEdits` for the whole array, on its bytes. */
+function mayContainEdits(body: WireBody, bytes: Uint8Array, codec: CodecContext): boolean {
   const has = (text: string) => body.contains('messages', text)
-  if (has('"gw1.') || has('"tool_call') || (codec.quirks.developerRole === false && has('"developer"'))) return true
-  // Text parts have a `type`; a quoted one inside a text has a backslash before its quotes.
-  return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"'))
+  if ((codec.quirks.developerRole === false && has('"developer"')) || has('"gw1.')) return true
+  if (has('"tool_call')) {
+    if (codec.quirks.toolIds !== undefined) return true
+    if (someMember(bytes, 'tool_call_id', isLongText) || someMember(bytes, 'id', isLongText)) return true
+  }
+  // Text parts have a `type`.
+  return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"')) && someMember(bytes, 'content', isArray)
 }
 
-/** A cheap test for the whole array or one message. It never returns false when an edit is needed. */
+const isArray = (bytes: Uint8Array, at: number): boolean => bytes[at] === 0x5b
+
+function isLongText(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at] !== 0x22) return false
+  const end = bytes.indexOf(0x22, at + 1)
+  return end - at > 65
+}
+
+/** A cheap test for one message. It never returns false when an edit is needed. */
 function mayNeedEdits(text: string, codec: CodecContext): boolean {
   if (codec.quirks.developerRole === false && text.includes('"developer"')) return true
   if (text.includes('"gw1.')) return true
@@ -63,20 +79,6 @@ function mayNeedEdits(text: string, codec: CodecContext): boolean {
 
 function hasTextArray(text: string): boolean {
   return /"(?:system|developer|tool)"/.test(text) && /"content"\s*:\s*\[/.test(text)
-}
-
-/** Returns the JSON texts of the array's elements. */
-function elements(raw: string): string[] {
-  const bytes = new TextEncoder().encode(raw)
-  const decoder = new TextDecoder()
-  const out: string[] = []
-  for (let at = skipSpace(bytes, 1); bytes[at] !== 0x5d; ) {
-    const end = bytes[at] === 0x22 ? skipString(bytes, at) : skipValue(bytes, at)
-    out.push(decoder.decode(bytes.subarray(at, end)))
-    at = skipSpace(bytes, end)
-    if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
-  }
-  return out
 }
 
 function editsOf(text: string, index: number, codec: CodecContext): Edit[] {

@@ -1,5 +1,6 @@
 // Encodes a canonical request as a Converse call.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import { jsonBytes } from '../../../../core/json/json-bytes.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
@@ -41,7 +42,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
   return {
     path: `/model/${encodeURIComponent(codec.model)}/${request.stream ? 'converse-stream' : 'converse'}`,
     headers: request.stream ? ['accept', 'application/vnd.amazon.eventstream'] : [],
-    body: wireBody(stringify(body)),
+    body: wireBody(jsonBytes(body, stringify)),
   }
 }
 

@@ -1,7 +1,6 @@
 // Edits the request on the byte lane: model and operation move to the path, and other vendors' secrets of earlier turns are removed.
 // Everything else stays as sent.
 import { isEnvelope } from '../../../../core/models/signature.ts'
-import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../../core/types/ports.ts'
@@ -24,8 +23,8 @@ export function spliceRequest(body: WireBody, codec: CodecContext, caller: Heade
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"). Google would refuse the whole request. */
 function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
-  const text = decodeUtf8(body.bytes)
-  if (!text.includes('"Z3cx') && !text.includes('"gw1.')) return
+  const [member] = at.split('.') as [string]
+  if (!body.contains(member, '"Z3cx') && !body.contains(member, '"gw1.')) return
   const contents = listField(body.get(at))
   const edits = contents.flatMap((content, turn) => editsOf(content, `${at}.${turn}.parts`, codec))
   // Each splice copies the body, so many edits rewrite the contents as a whole.

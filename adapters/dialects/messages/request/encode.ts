@@ -1,6 +1,7 @@
 // Encodes a canonical request as an Anthropic Messages call. Facts come only from codec.caps; members that a caller of this dialect sent
 // are sent unchanged.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import { jsonBytes } from '../../../../core/json/json-bytes.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
@@ -74,7 +75,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
     ...(plan.effort === undefined ? {} : { effort: plan.effort }),
     ...(output.format === undefined ? {} : { format: output.format }),
   }
-  const body = stringify({
+  const body = {
     ...own,
     model: codec.model,
     ...(codec.operation === 'count_tokens' ? {} : generation(request, plan.maxTokens ?? maxTokens, isOn(plan), codec)),
@@ -88,8 +89,8 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
       : { thinking: isOn(plan) && isObject(ownThinking) ? { ...ownThinking, ...plan.thinking } : plan.thinking }),
     ...(Object.keys(config).length > 0 ? { output_config: config } : {}),
     ...ownState(request),
-  })
-  return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(body) }
+  }
+  return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(jsonBytes(body, stringify)) }
 }
 
 /** Anthropic's documented limit. A target with another limit declares it as a quirk. */

@@ -1,9 +1,9 @@
 // Builds the path, headers and required output limit of a call, in both lanes.
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, ModelCaps, WireBody } from '../../../../core/types/dialect.ts'
 import type { HeaderBag } from '../../../../core/types/ports.ts'
+import { someMember, startsWith } from '../../shared/byte-search.ts'
 import { isObject } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'
 import type { WireMessage } from './encode-turns.ts'
@@ -32,8 +32,9 @@ export function requestHeaders(request: Frozen<CanonicalRequest>, messages: read
 const REMOVALS_AT_MOST = 32
 
 function dropForeignThinking(body: WireBody, codec: CodecContext): void {
-  const text = decodeUtf8(body.bytes)
-  if (!text.includes('"thinking"') || !/"signature"\s*:\s*"(?:gw1\.|")/.test(text)) return
+  if (!body.contains('messages', '"thinking"')) return
+  const bytes = body.slice('messages')
+  if (bytes === undefined || !someMember(bytes, 'signature', isForeignText)) return
   const messages = body.json().messages
   if (!Array.isArray(messages)) return
   const gone = messages.flatMap((message, at) => foreignPaths(message, `messages.${at}`))
@@ -44,6 +45,10 @@ function dropForeignThinking(body: WireBody, codec: CodecContext): void {
   if (body.get('thinking.type') !== 'enabled' || mayThink(body.json().messages)) return
   body.remove('thinking')
   codec.warn('dropped_reasoning')
+}
+
+function isForeignText(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0x22 && (bytes[at + 1] === 0x22 || startsWith(bytes, at + 1, 'gw1.'))
 }
 
 /** With a thinking budget, an open tool turn must begin with thinking. Its first block may just have been removed. */

@@ -3,6 +3,7 @@ import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
+import { someMember } from '../../shared/byte-search.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'
 import { inspectCount, pathOf } from '../count.ts'
@@ -10,7 +11,8 @@ import { failureOf, outcome } from '../response/decode.ts'
 import { completedUsage, decodeUsage } from '../usage.ts'
 
 /** Matches ids of codec.id('rs_'); the vendor's own ids are twice as long. */
-const MINTED_ID = /"rs_[0-9A-Za-z]{24}"/
+const MINTED_ID = /^"rs_[0-9A-Za-z]{24}"/
+const MINTED_BYTES = 29
 
 const FORWARDED: readonly string[] = ['openai-beta', 'idempotency-key']
 
@@ -51,8 +53,9 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
  * refuse them. These items are removed, and so are the ids of the items after them, which this upstream does not know.
  */
 function dropForeignReasoning(body: WireBody): void {
-  const text = decodeUtf8(body.bytes)
-  if (!text.includes('"gw1.') && !(text.includes('"rs_') && MINTED_ID.test(text))) return
+  const bytes = body.slice('input')
+  if (bytes === undefined) return
+  if (!body.contains('input', '"gw1.') && !(body.contains('input', '"rs_') && someMember(bytes, 'id', isMinted))) return
   const input = body.get('input')
   if (!Array.isArray(input)) return
   let dropped = false
@@ -62,6 +65,10 @@ function dropForeignReasoning(body: WireBody): void {
     else kept.push(dropped && isObject(item) ? withoutId(item) : item)
   }
   if (dropped) body.set('input', kept)
+}
+
+function isMinted(bytes: Uint8Array, at: number): boolean {
+  return MINTED_ID.test(decodeUtf8(bytes, at, at + MINTED_BYTES))
 }
 
 /**

@@ -1,0 +1,96 @@
+// Large JSON is parsed and written in pieces. The result is the same as in one piece.
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { jsonBytes } from '../../../core/json/json-bytes.ts'
+import { parseMembers, parseSpan } from '../../../core/json/parse-span.ts'
+import { RawJson, stringify } from '../../../core/json/raw-json.ts'
+import { wireBody } from '../../../core/json/wire-body.ts'
+import { encodeUtf8, offsetOf } from '../../../core/text/bytes.ts'
+
+const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '1', '0', 'größe', 'a"b', ''))
+const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.string({ unit: 'binary' }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(null, true, false, 0, -1),
+    fc.array(tie('value'), { maxLength: 8 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 6 }),
+  ),
+}))
+const object = fc.dictionary(key, json, { maxKeys: 8 })
+const indent = fc.constantFrom('', ' ', '\n\t', '\r\n')
+
+it('parses a text in pieces of any size to the value of the whole text', () => {
+  fc.assert(
+    fc.property(object, indent, fc.integer({ min: 0, max: 60 }), (value, space, piece) => {
+      const text = `${space}${JSON.stringify(value, null, space)}${space}`
+      const bytes = encodeUtf8(text)
+      const found = parseSpan(bytes, space.length, bytes.length, piece)
+      expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(text)))
+      expect(Object.getPrototypeOf(found)).toBe(Object.prototype)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+it('returns the same from a large body as from its text', () => {
+  const filler = 'x'.repeat(40_000)
+  fc.assert(
+    fc.property(object, indent, (value, space) => {
+      const text = JSON.stringify({ filler, list: Array(20).fill([filler.slice(0, 3000), value]), ...value }, null, space)
+      const body = wireBody(text)
+      const { list } = JSON.parse(text) as { list: unknown }
+      expect(JSON.stringify(body.get('list'))).toBe(JSON.stringify(list))
+      expect(JSON.stringify(body.json())).toBe(JSON.stringify(JSON.parse(text)))
+    }),
+    { numRuns: 40 },
+  )
+})
+
+it('refuses control characters in a long string of a large body, in each piece', () => {
+  const long = 'y'.repeat(2000)
+  const body = wireBody(`{"list":[${`"${long}",`.repeat(30)}"${long}\n"]}`)
+  expect(() => body.json()).toThrow('The body is not valid JSON.')
+  expect(() => body.get('list')).toThrow('The body is not valid JSON.')
+})
+
+it('keeps a member that is called __proto__ a member', () => {
+  const bytes = encodeUtf8('{"__proto__":{"admin":true}}')
+  const members = new Map([['__proto__', { start: 13, end: 27 }]])
+  for (const found of [parseMembers(bytes, members), parseSpan(bytes, 0, bytes.length, 0)]) {
+    expect(Object.keys(found as object)).toEqual(['__proto__'])
+    expect((found as { admin?: unknown }).admin).toBeUndefined()
+  }
+})
+
+it('writes long lists in pieces to the text of the whole', () => {
+  const element = fc.oneof(fc.record({ role: fc.string(), content: json }), json, fc.constant(undefined))
+  const list = fc.array(element, { minLength: 17, maxLength: 40 }).map((rest) => [{ role: 'user' }, ...rest])
+  fc.assert(
+    fc.property(object, list, list, (value, messages, tools) => {
+      const wire = { ...value, messages, absent: undefined, tools }
+      expect(new TextDecoder().decode(jsonBytes(wire))).toBe(JSON.stringify(wire))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+it('writes arguments with their own digits in each piece', () => {
+  const messages = Array.from({ length: 40 }, (_, at) => ({ at, input: new RawJson(`{"id":1234567890123456789${at}}`) }))
+  const text = new TextDecoder().decode(jsonBytes({ model: 'm', messages }, stringify))
+  expect(text).toBe(stringify({ model: 'm', messages }))
+  expect(text).toContain('{"id":123456789012345678939}')
+})
+
+it('finds a text at each offset, in a Buffer and in any other array of bytes', () => {
+  const some = fc.array(fc.constantFrom('"', 'a', 'ab', 'ä', 'id'), { maxLength: 12 }).map((parts) => parts.join(''))
+  fc.assert(
+    fc.property(some, fc.constantFrom('"', '"a', 'ab', 'aba', '"id"'), fc.nat(10), (text, wanted, from) => {
+      const buffer = Buffer.from(text)
+      const expected = buffer.indexOf(wanted, from)
+      expect(offsetOf(buffer, wanted, from)).toBe(expected)
+      expect(offsetOf(Uint8Array.from(buffer), wanted, from)).toBe(expected)
+    }),
+  )
+})
