@@ -3,6 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
+import type { MemberNames } from './member-names.ts'
 
 export interface Span {
   start: number
@@ -48,10 +49,16 @@ export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, M
 export type ObjectScan = (values: number) => Map<string, Member> | null
 
 /**
- * Makes the same scan in steps. Without `keys` it only validates: duplicate keys are allowed, and no member is returned.
+ * Makes the same scan in steps. Without `keys` it only validates: duplicate keys are allowed, and no member is returned. `names` records
+ * the names of all members.
  * @throws GatewayError from each step as `scanObject` does.
  */
-export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStack | null): ObjectScan {
+export function objectScan(
+  bytes: Uint8Array,
+  limits: ValueLimits,
+  keys: KeyStack | null,
+  names: MemberNames | null = null,
+): ObjectScan {
   const members = new Map<string, Member>()
   const open = keys ?? new KeyStack()
   const maxValues = limits.values
@@ -79,6 +86,7 @@ export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStac
         if (open.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
         if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
         const isObject = byte === 0x7b
+        if (!isObject && names !== null && open.inObject) names.array()
         open.open(isObject)
         at = skipSpace(bytes, at + 1)
         if (bytes[at] === (isObject ? 0x7d : 0x5d)) {
@@ -94,7 +102,9 @@ export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStac
             if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
           } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
         }
+        const start = at
         at = skipScalar(bytes, at)
+        if (names !== null && byte === QUOTE && open.inObject) names.text(at - start)
       }
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
@@ -130,6 +140,7 @@ export function objectScan(bytes: Uint8Array, limits: ValueLimits, keys: KeyStac
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
     }
+    if (names !== null && keys !== null) names.name(keys.lastHash)
     const colon = skipSpace(bytes, end)
     if (bytes[colon] !== 0x3a) throw malformed(bytes, colon)
     const value = skipSpace(bytes, colon + 1)

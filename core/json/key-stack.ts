@@ -14,6 +14,14 @@ export function keyText(bytes: Uint8Array, start: number, end: number): string {
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
 
+/** Returns the hash of a name without escapes, as `KeyStack` computes it from the text with its quotes. */
+export function nameHash(name: string): number {
+  const quoted = `"${name}"`
+  let hash = quoted.length
+  for (let i = 0; i < quoted.length; i++) hash = (Math.imul(hash, 31) + quoted.charCodeAt(i)) | 0
+  return hash
+}
+
 /**
  * The keys of the open objects in flat arrays: hashes and spans, with a mark at each object's first key. It is reused by all scans. Text
  * is decoded only when two keys may be equal. Objects with many keys use a Set of texts instead.
@@ -52,6 +60,11 @@ export class KeyStack {
 
   get inObject(): boolean {
     return this.#marks[this.depth - 1] !== -1
+  }
+
+  /** Hash of the key that was added last; null: it has an escape. */
+  get lastHash(): number | null {
+    return this.#hash
   }
 
   /** Returns the key when the innermost object has it already, otherwise null. */

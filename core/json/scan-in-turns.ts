@@ -2,13 +2,19 @@
 import type { YieldQueue } from '../timing/yield-queue.ts'
 import { type Member, type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
 import { KeyStack } from './key-stack.ts'
+import type { MemberNames } from './member-names.ts'
 
 /** Takes some milliseconds, even when every value is a key to compare. */
 const VALUES_A_TURN = 20_000
 
 /** @throws GatewayError 400 as `scanObject` does. */
-export function scanInTurns(bytes: Uint8Array, limits: ValueLimits, turns: YieldQueue): Promise<Map<string, Member>> {
-  return driven(objectScan(bytes, limits, new KeyStack()), turns)
+export function scanInTurns(
+  bytes: Uint8Array,
+  limits: ValueLimits,
+  turns: YieldQueue,
+  names: MemberNames,
+): Promise<Map<string, Member>> {
+  return driven(objectScan(bytes, limits, new KeyStack(), names), turns)
 }
 
 /** Validates grammar, depth and number of values only. @throws GatewayError 400. */

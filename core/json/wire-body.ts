@@ -4,6 +4,8 @@ import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
 import { findSpan, pathSegments, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
+import { nameHash } from './key-stack.ts'
+import type { MemberNames, ValueKind } from './member-names.ts'
 import { memberSpan } from './member-span.ts'
 import { memberValue } from './member-value.ts'
 import { PIECE_BYTES, parseJson, parseMembers } from './parse-span.ts'
@@ -46,12 +48,12 @@ const REWRITE_BYTES = 16 * 1024
 const LONG_INTEGER = /[:,[\s]-?\d{16}/
 
 /**
- * Scans and wraps a JSON object; `scanned`: the members of an earlier scan.
+ * Scans and wraps a JSON object; `scanned` and `names`: the members of an earlier scan, and the names that it recorded.
  * @throws GatewayError 400 when it is not an object, is too deep, or repeats a key.
  */
-export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>): WireBody {
+export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>, names?: MemberNames): WireBody {
   const bytes = typeof source === 'string' ? encodeUtf8(source) : source
-  return new SplicedBody(bytes, scanned ?? scanObject(bytes))
+  return new SplicedBody(bytes, scanned ?? scanObject(bytes), null, null, names ?? null)
 }
 
 class SplicedBody implements WireBody {
@@ -63,6 +65,8 @@ class SplicedBody implements WireBody {
   #json: JsonObject | null
   /** Text of an unchanged or rewritten answer. */
   #text: string | null
+  /** Names of the unchanged bytes. */
+  #names: MemberNames | null
   /** True when the text is newer than the bytes. */
   #unencoded = false
   edited = false
@@ -72,11 +76,13 @@ class SplicedBody implements WireBody {
     members: Map<string, Member> | null,
     json: JsonObject | null = null,
     text: string | null = null,
+    names: MemberNames | null = null,
   ) {
     this.#bytes = bytes
     this.#scanned = members
     this.#json = json
     this.#text = text
+    this.#names = names
   }
 
   editText(edit: (text: string) => string | null): boolean {
@@ -100,7 +106,7 @@ class SplicedBody implements WireBody {
 
   fork(): SplicedBody {
     this.#materialise()
-    return new SplicedBody(this.#bytes, this.#scanned, this.#json)
+    return new SplicedBody(this.#bytes, this.#scanned, this.#json, null, this.#names)
   }
 
   get bytes(): Uint8Array {
@@ -144,6 +150,10 @@ class SplicedBody implements WireBody {
     if (found === undefined) return false
     found.view ??= searchable(this.#bytes, found.start, found.end)
     return found.view.includes(text)
+  }
+
+  mayName(name: string, kind?: ValueKind): boolean {
+    return this.#names === null || this.#names.mayHave(nameHash(name), kind)
   }
 
   slice(member: string): Uint8Array | undefined {
@@ -283,5 +293,6 @@ class SplicedBody implements WireBody {
     this.#json = null
     this.#text = null
     this.#scanned = null
+    this.#names = null
   }
 }

@@ -4,6 +4,7 @@ import { deepFreeze } from '../collections/deep-freeze.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { scanObject } from '../json/json-scan.ts'
+import { MemberNames } from '../json/member-names.ts'
 import { scanInTurns } from '../json/scan-in-turns.ts'
 import { wireBody } from '../json/wire-body.ts'
 import { checkedModelId } from '../models/model-id.ts'
@@ -67,7 +68,8 @@ export function smallBody({ options }: Runtime, bytes: Uint8Array): WireBody {
 /** @throws GatewayError 400. */
 export async function largeBody({ options, turns }: Runtime, bytes: Uint8Array): Promise<WireBody> {
   await turns.next()
-  return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns))
+  const names = new MemberNames()
+  return wireBody(bytes, await scanInTurns(bytes, options.requestLimits, turns, names), names)
 }
 
 /** Reads model, stream and dialect from the body. @throws GatewayError 400. */

@@ -19,6 +19,11 @@ export interface WireBody {
   peek(member: string): string | undefined
   /** True when a top-level member's JSON text contains this ASCII text. It is a byte search; nothing is decoded. */
   contains(member: string, text: string): boolean
+  /**
+   * False when no object in the body has a member with this name, or none whose value is an array or a text of more than 64 bytes. It is
+   * recorded for large bodies; for others, and after an edit, it is always true.
+   */
+  mayName(name: string, kind?: 'array' | 'long_text'): boolean
   /** The bytes of a top-level member's JSON text, not a copy: do not change them. An edit of the body makes them stale. */
   slice(member: string): Uint8Array | undefined
   set(path: string, value: Json): void

@@ -22,6 +22,7 @@ export function injectBreakpoints(body: WireBody, ttl: '5m' | '1h'): number {
 
 /** A caller that sets any breakpoint manages caching itself. The name inside a string is escaped, so it does not match. */
 function isMarked(body: WireBody): boolean {
+  if (!body.mayName('cache_control')) return false
   return (
     body.raw('cache_control') !== undefined ||
     ['tools', 'system', 'messages'].some((member) => body.contains(member, '"cache_control"'))

@@ -8,7 +8,7 @@ import type { Find, Wanted } from './thoughts.ts'
 
 /** Returns the turns that called a tool and have no thoughts. */
 export function wantedInChat(body: WireBody, keyOf: KeyOf): Wanted[] {
-  if (!body.contains('messages', '"tool_calls"')) return []
+  if (!body.mayName('tool_calls') || !body.contains('messages', '"tool_calls"')) return []
   const messages = body.get('messages')
   if (!Array.isArray(messages)) return []
   return messages.flatMap((message, index) => {

@@ -2,6 +2,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { jsonBytes } from '../../../core/json/json-bytes.ts'
+import { objectScan } from '../../../core/json/json-scan.ts'
+import { KeyStack, nameHash } from '../../../core/json/key-stack.ts'
+import { MemberNames } from '../../../core/json/member-names.ts'
 import { parseMembers, parseSpan } from '../../../core/json/parse-span.ts'
 import { RawJson, stringify } from '../../../core/json/raw-json.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
@@ -93,4 +96,35 @@ it('finds a text at each offset, in a Buffer and in any other array of bytes', (
       expect(offsetOf(Uint8Array.from(buffer), wanted, from)).toBe(expected)
     }),
   )
+})
+
+it('knows each name of a text, with the kinds of its values', () => {
+  const limits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
+  const namesOf = (bytes: Uint8Array) => {
+    const names = new MemberNames()
+    objectScan(bytes, limits, new KeyStack(), names)(Number.POSITIVE_INFINITY)
+    return (name: string) =>
+      [undefined, 'array' as const, 'long_text' as const].map((kind) => names.mayHave(nameHash(name), kind))
+  }
+  fc.assert(
+    fc.property(object, fc.string({ minLength: 60, maxLength: 80 }), indent, (value, long, space) => {
+      const bytes = encodeUtf8(JSON.stringify({ ...value, list: [{ long, deep: { list: [] } }] }, null, space))
+      const kinds = namesOf(bytes)
+      JSON.parse(new TextDecoder().decode(bytes), function (this: unknown, name: string, member: unknown) {
+        // The root has the empty name.
+        if (Array.isArray(this) || !/^[ -~]+$/.test(name)) return member
+        const [present, isArray, isLong] = kinds(name)
+        expect(present).toBe(true)
+        if (Array.isArray(member)) expect(isArray).toBe(true)
+        if (typeof member === 'string' && member.length > 64) expect(isLong).toBe(true)
+        return member
+      })
+    }),
+  )
+  expect(['a', 'b', 'c', 'd'].map(namesOf(encodeUtf8('{"a":[{"b":"short"}],"c":1}')))).toEqual([
+    [true, true, false],
+    [true, false, false],
+    [true, false, false],
+    [false, false, false],
+  ])
 })

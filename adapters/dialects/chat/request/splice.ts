@@ -51,12 +51,13 @@ function spliceMessages(body: WireBody, codec: CodecContext): void {
 /** The same test as `mayNeedEdits` for the whole array, on its bytes. */
 function mayContainEdits(body: WireBody, bytes: Uint8Array, codec: CodecContext): boolean {
   const has = (text: string) => body.contains('messages', text)
-  if ((codec.quirks.developerRole === false && has('"developer"')) || has('"gw1.')) return true
-  if (has('"tool_call')) {
+  if ((codec.quirks.developerRole === false && has('"developer"')) || (body.mayName('extra_content') && has('"gw1.'))) return true
+  if ((body.mayName('tool_calls') || body.mayName('tool_call_id')) && has('"tool_call')) {
     if (codec.quirks.toolIds !== undefined) return true
-    if (someMember(bytes, 'tool_call_id', isLongText) || someMember(bytes, 'id', isLongText)) return true
+    if (['tool_call_id', 'id'].some((name) => body.mayName(name, 'long_text') && someMember(bytes, name, isLongText))) return true
   }
   // Text parts have a `type`.
+  if (!body.mayName('type') || !body.mayName('content', 'array')) return false
   return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"')) && someMember(bytes, 'content', isArray)
 }
 
@@ -92,7 +93,7 @@ function editsOf(text: string, index: number, codec: CodecContext): Edit[] {
     if (joined !== null) edits.push({ index, path: 'content', value: joined })
   }
   const id = (path: string, given: Json | undefined) => {
-    if (typeof given !== 'string') return
+    if (typeof given !== 'string' || (given === '' && codec.quirks.toolIds === undefined)) return
     const fitting = wireCallId(given, codec)
     if (fitting !== given) edits.push({ index, path, value: fitting })
   }

@@ -23,6 +23,7 @@ export function spliceRequest(body: WireBody, codec: CodecContext, caller: Heade
 
 /** Our envelopes carry other vendors' secrets (base64 of "gw1" is "Z3cx"). Google would refuse the whole request. */
 function dropForeignSecrets(body: WireBody, codec: CodecContext, at: string): void {
+  if (!body.mayName('thoughtSignature') && !body.mayName('thought_signature')) return
   const [member] = at.split('.') as [string]
   if (!body.contains(member, '"Z3cx') && !body.contains(member, '"gw1.')) return
   const contents = listField(body.get(at))

@@ -32,7 +32,7 @@ export function requestHeaders(request: Frozen<CanonicalRequest>, messages: read
 const REMOVALS_AT_MOST = 32
 
 function dropForeignThinking(body: WireBody, codec: CodecContext): void {
-  if (!body.contains('messages', '"thinking"')) return
+  if (!body.mayName('signature') || !body.contains('messages', '"thinking"')) return
   const bytes = body.slice('messages')
   if (bytes === undefined || !someMember(bytes, 'signature', isForeignText)) return
   const messages = body.json().messages

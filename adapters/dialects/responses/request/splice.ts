@@ -55,7 +55,8 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
 function dropForeignReasoning(body: WireBody): void {
   const bytes = body.slice('input')
   if (bytes === undefined) return
-  if (!body.contains('input', '"gw1.') && !(body.contains('input', '"rs_') && someMember(bytes, 'id', isMinted))) return
+  const mayCarryOurs = body.mayName('encrypted_content') && body.contains('input', '"gw1.')
+  if (!mayCarryOurs && !(body.contains('input', '"rs_') && someMember(bytes, 'id', isMinted))) return
   const input = body.get('input')
   if (!Array.isArray(input)) return
   let dropped = false

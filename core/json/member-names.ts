@@ -1,0 +1,43 @@
+// Records which member names a large text contains anywhere, and the kinds of their values. A question to it replaces a search of the bytes.
+
+export type ValueKind = 'array' | 'long_text'
+
+/** Bytes of a text with its quotes. */
+const LONG_TEXT = 66
+const PRESENT = 1
+const ARRAY = 2
+const LONG = 4
+
+/** Names are known by hash, so a collision may answer yes too often, but never no. */
+export class MemberNames {
+  readonly #kinds = new Map<number, number>()
+  /** A name with an escape may be any name. */
+  #anyName = false
+  #hash = 0
+
+  /** Records the name of the next value; null: it has an escape. */
+  name(hash: number | null): void {
+    if (hash === null) this.#anyName = true
+    else this.#hash = hash
+    if (hash !== null && !this.#kinds.has(hash)) this.#kinds.set(hash, PRESENT)
+  }
+
+  array(): void {
+    this.#add(ARRAY)
+  }
+
+  /** `bytes`: the length of the value's text, with quotes. */
+  text(bytes: number): void {
+    if (bytes > LONG_TEXT) this.#add(LONG)
+  }
+
+  #add(kind: number): void {
+    this.#kinds.set(this.#hash, (this.#kinds.get(this.#hash) ?? 0) | kind)
+  }
+
+  mayHave(hash: number, kind: ValueKind | undefined): boolean {
+    if (this.#anyName) return true
+    const kinds = this.#kinds.get(hash) ?? 0
+    return (kinds & (kind === undefined ? PRESENT : kind === 'array' ? ARRAY : LONG)) !== 0
+  }
+}
