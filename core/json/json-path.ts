@@ -1,7 +1,7 @@
 // Finds the span of a dotted path in JSON text without parsing the rest, so that edits splice bytes and the digits of untouched numbers
 // survive.
 import type { Json, JsonObject } from '../types/canonical.ts'
-import { type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
+import { type Member, type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */
@@ -21,6 +21,28 @@ export function pathSegments(path: string): string[] {
 export function findSpan(bytes: Uint8Array, at: number, segments: readonly string[]): Span | null {
   const start = findStart(bytes, at, segments)
   return start === null ? null : { start, end: skipValue(bytes, start) }
+}
+
+/**
+ * Returns the span of the value at `segments` below a scanned member. The elements of an array are found once: a history with hundreds of tool
+ * calls asks for the text of each.
+ */
+export function spanInMember(bytes: Uint8Array, member: Member, segments: readonly string[]): Span | null {
+  const [index, ...rest] = segments
+  if (index === undefined || bytes[member.start] !== 0x5b || !/^\d+$/.test(index)) return findSpan(bytes, member.start, segments)
+  member.elements ??= elementStarts(bytes, member.start)
+  const start = member.elements[Number(index)]
+  return start === undefined ? null : findSpan(bytes, start, rest)
+}
+
+function elementStarts(bytes: Uint8Array, start: number): number[] {
+  const starts: number[] = []
+  for (let at = skipSpace(bytes, start + 1); bytes[at] !== 0x5d; ) {
+    starts.push(at)
+    at = skipSpace(bytes, skipValue(bytes, at))
+    if (bytes[at] === 0x2c) at = skipSpace(bytes, at + 1)
+  }
+  return starts
 }
 
 /** Returns where that value starts, without reading it; null when there is none. */

@@ -17,6 +17,8 @@ export interface Member extends Span {
   text?: string
   /** The bytes to search, cached on first use. */
   view?: Searchable
+  /** Where the elements of an array start, cached on first use. */
+  elements?: number[]
 }
 
 const MAX_DEPTH = 128
@@ -109,7 +111,7 @@ export function objectScan(
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
         if (open.depth === 1 && topKey !== null) {
-          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined })
+          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, elements: undefined })
           topKey = null
         }
         at = skipSpace(bytes, at)

@@ -36,5 +36,9 @@ export function stringify(value: unknown): string {
 
 /** Returns whether parsing and printing this JSON text could change a number. */
 export function hasBigNumber(text: string): boolean {
-  return /\d{16}|\d[.]\d{15}|[eE][+-]?\d/.test(text)
+  // Most matches are inside a string, like the `e1` of a file's name.
+  return BIG_NUMBER.test(text) && BIG_NUMBER.test(text.replace(STRINGS, '""'))
 }
+
+const BIG_NUMBER = /\d{16}|\d[.]\d{15}|[eE][+-]?\d/
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"/g

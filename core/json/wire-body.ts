@@ -2,7 +2,7 @@
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from '../text/bytes.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
-import { findSpan, pathSegments, valueAt } from './json-path.ts'
+import { findSpan, pathSegments, spanInMember, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { nameHash } from './key-stack.ts'
 import type { MemberNames, ValueKind } from './member-names.ts'
@@ -136,7 +136,7 @@ class SplicedBody implements WireBody {
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
     const member = this.#current(first)
     if (member === undefined) return undefined
-    const span = rest.length === 0 ? member : findSpan(this.#bytes, member.start, rest)
+    const span = rest.length === 0 ? member : spanInMember(this.#bytes, member, rest)
     return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
   }
 

@@ -6,7 +6,7 @@ import { objectScan } from '../../../core/json/json-scan.ts'
 import { KeyStack, nameHash } from '../../../core/json/key-stack.ts'
 import { MemberNames } from '../../../core/json/member-names.ts'
 import { parseMembers, parseSpan } from '../../../core/json/parse-span.ts'
-import { RawJson, stringify } from '../../../core/json/raw-json.ts'
+import { hasBigNumber, RawJson, stringify } from '../../../core/json/raw-json.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
 import { encodeUtf8, offsetOf } from '../../../core/text/bytes.ts'
 
@@ -127,4 +127,32 @@ it('knows each name of a text, with the kinds of its values', () => {
     [true, false, false],
     [false, false, false],
   ])
+})
+
+it('returns the text of each place below an array', () => {
+  const list = fc.array(fc.array(json, { maxLength: 4 }), { maxLength: 6 })
+  fc.assert(
+    fc.property(list, indent, (value, space) => {
+      const body = wireBody(JSON.stringify({ list: value }, null, space))
+      for (const [at, elements] of value.entries()) {
+        for (const [place, element] of elements.entries())
+          expect(JSON.stringify(JSON.parse(body.raw(`list.${at}.${place}`) as string))).toBe(JSON.stringify(element))
+        expect(body.raw(`list.${at}.${elements.length}`)).toBeUndefined()
+      }
+      expect(body.raw(`list.${value.length}.0`)).toBeUndefined()
+    }),
+  )
+})
+
+it.each([
+  ['{"a":1234567890123456}', true],
+  ['{"a":1e5}', true],
+  ['{"a":-1.5E-7,"b":"x"}', true],
+  ['{"a":0.123456789012345}', true],
+  ['{"path":"src/file123.ts","b":12.5}', false],
+  ['{"sha":"1234567890123456789","e1":true}', false],
+  ['{"quoted":"a \\"b\\" 1e9 \\\\","c":1}', false],
+  ['{"quoted":"\\\\","c":1e9}', true],
+])('finds numbers that could lose a digit outside of strings only: %s', (text, expected) => {
+  expect(hasBigNumber(text)).toBe(expected)
 })
