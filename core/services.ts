@@ -235,12 +235,22 @@ export interface RuntimeSettings {
   end(): void
 }
 
+/** Settings that gateway.config.ts gives to organizations. */
+export interface OrganizationFile {
+  /** Replaces all values, by organization and dotted key. Watchers run. */
+  set(organizations: ReadonlyMap<number, Readonly<Record<string, unknown>>>): void
+  /** Removes these values, unless a newer plugin has replaced them. */
+  end(): void
+}
+
 /** All settings of all plugins of this gateway. The plugin that stores runtime settings adds the runtime layer. */
 export interface SettingsService {
   /** The values of the gateway, or of one organization. */
   declared(orgId?: number | null): readonly DeclaredSetting[]
   /** Adds a layer. The newest active one applies. It outlives a reload: end it on teardown. */
   layer(): RuntimeSettings
+  /** Adds the values that the file gives to organizations. The newest ones apply. They outlive a reload: end them on teardown. */
+  organizationFile(): OrganizationFile
 }
 
 /** The operations other than chat that this gateway serves. */

@@ -65,6 +65,11 @@ export type SettingsTree<S> = { [K in keyof S]?: S[K] | Pinned<S[K]> } & {
   [H in HeadOf<keyof S>]?: SettingsTree<{ [K in keyof S as K extends `${H}.${infer Rest}` ? Rest : never]: S[K] }>
 }
 
+/** The same without `pin()`. */
+export type SettingValues<S> = { [K in keyof S]?: S[K] } & {
+  [H in HeadOf<keyof S>]?: SettingValues<{ [K in keyof S as K extends `${H}.${infer Rest}` ? Rest : never]: S[K] }>
+}
+
 type HeadOf<K> = K extends `${infer H}.${string}` ? H : never
 
 export interface GatewayConfig extends Partial<ConfigSections> {

@@ -32,12 +32,21 @@ export function resolveSetting(key: string, schema: ZodType, from: SettingSource
   return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
 }
 
-/** Returns the value of one organization, whose stored values are `own`; `below` is the gateway's. A pinned value holds for everyone. */
-export function resolveOwn(key: string, schema: ZodType, below: SettingEntry, own: StoredSettings): SettingEntry {
-  if (below.pinned || !Object.hasOwn(own, key)) return below
-  const stored = schema.safeParse(own[key], WORDED)
-  if (stored.success) return { value: stored.data, source: 'organization', pinned: false }
-  return { ...below, ignored: stored.error.issues[0]?.message ?? 'wrong value' }
+/** Values of one organization by dotted key. */
+export interface OwnSettings {
+  /** Values that gateway.config.ts gives it. The organization cannot change them. */
+  readonly file: StoredSettings
+  /** Values that the organization stored. */
+  readonly stored: StoredSettings
+}
+
+/** Returns the value of one organization; `below` is the gateway's. A pinned value holds for everyone. */
+export function resolveOwn(key: string, schema: ZodType, below: SettingEntry, { file, stored }: OwnSettings): SettingEntry {
+  const inFile = Object.hasOwn(file, key)
+  if (below.pinned || !(inFile || Object.hasOwn(stored, key))) return below
+  const parsed = schema.safeParse(inFile ? file[key] : stored[key], WORDED)
+  if (parsed.success) return { value: parsed.data, source: inFile ? 'config' : 'organization', pinned: inFile }
+  return { ...below, ignored: parsed.error.issues[0]?.message ?? 'wrong value' }
 }
 
 /** True: each organization may have a value of its own. */

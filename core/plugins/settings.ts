@@ -2,6 +2,7 @@
 import type { ZodType } from 'zod'
 import {
   differsByOrganization,
+  type OwnSettings,
   resolveOwn,
   resolveSetting,
   type SettingEntry,
@@ -10,7 +11,7 @@ import {
 } from '../config/settings.ts'
 import { groupsOf, settingsIn } from '../config/settings-document.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { DeclaredSetting, RuntimeSettings, SettingsService } from '../services.ts'
+import type { DeclaredSetting, OrganizationFile, RuntimeSettings, SettingsService } from '../services.ts'
 import { errorText } from '../text/error-text.ts'
 import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Plugin } from '../types/plugin.ts'
@@ -41,6 +42,8 @@ export class SettingsRegistry implements SettingsService {
   readonly #following = new Map<PluginInstance, Followed>()
   /** The last layer is current. During a reload there are two. */
   readonly #layers: Layer[] = []
+  /** What the file gives to organizations; the last one is current. */
+  readonly #organizationFiles: { values: ReadonlyMap<number, StoredSettings> }[] = []
 
   constructor(log: Logger) {
     this.#log = log
@@ -76,16 +79,30 @@ export class SettingsRegistry implements SettingsService {
         layer.organizations = organizations
         this.#refresh()
       },
-      end: () => {
-        const at = this.#layers.indexOf(layer)
-        if (at !== -1) this.#layers.splice(at, 1)
-        this.#refresh()
-      },
+      end: () => this.#end(this.#layers, layer),
     }
   }
 
+  organizationFile(): OrganizationFile {
+    const file: { values: ReadonlyMap<number, StoredSettings> } = { values: NONE }
+    this.#organizationFiles.push(file)
+    return {
+      set: (values) => {
+        file.values = values
+        this.#refresh()
+      },
+      end: () => this.#end(this.#organizationFiles, file),
+    }
+  }
+
+  #end<T>(list: T[], one: T): void {
+    const at = list.indexOf(one)
+    if (at !== -1) list.splice(at, 1)
+    this.#refresh()
+  }
+
   declared(orgId: number | null = null): readonly DeclaredSetting[] {
-    const own = (orgId === null ? undefined : this.#layers.at(-1)?.organizations.get(orgId)) ?? {}
+    const own = this.#ofOrganization(orgId)
     const byKey = new Map<string, DeclaredSetting>()
     for (const [{ plugin }, { file }] of this.#following) {
       for (const [key, schema] of schemasOf(plugin)) {
@@ -103,6 +120,14 @@ export class SettingsRegistry implements SettingsService {
       }
     }
     return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  #ofOrganization(orgId: number | null): OwnSettings {
+    if (orgId === null) return { file: {}, stored: {} }
+    return {
+      file: this.#organizationFiles.at(-1)?.values.get(orgId) ?? {},
+      stored: this.#layers.at(-1)?.organizations.get(orgId) ?? {},
+    }
   }
 
   #resolve(key: string, schema: ZodType, file: FileSettings): SettingEntry {
@@ -126,17 +151,19 @@ export class SettingsRegistry implements SettingsService {
 
   /** Values of organizations for the settings of one plugin. An organization without any is absent. */
   #own({ plugin }: PluginInstance, followed: Followed): ReadonlyMap<number, ReadonlyMap<string, unknown>> {
-    const organizations = this.#layers.at(-1)?.organizations ?? NONE
-    if (organizations.size === 0) return NO_OWN
+    const stored = this.#layers.at(-1)?.organizations ?? NONE
+    const inFile = this.#organizationFiles.at(-1)?.values ?? NONE
+    if (stored.size === 0 && inFile.size === 0) return NO_OWN
+    const organizations = new Set([...stored.keys(), ...inFile.keys()])
     const found = new Map<number, Map<string, unknown>>()
     for (const [key, schema] of schemasOf(plugin)) {
       if (!differsByOrganization(schema)) continue
       const below = this.#resolve(key, schema, followed.file)
-      for (const [orgId, stored] of organizations) {
-        if (!Object.hasOwn(stored, key)) continue
-        const entry = resolveOwn(key, schema, below, stored)
+      for (const orgId of organizations) {
+        const entry = resolveOwn(key, schema, below, this.#ofOrganization(orgId))
+        if (entry === below) continue
         const value = this.#checked(entry, key, followed, orgId)
-        if (entry.source !== 'organization') continue
+        if (entry.ignored !== undefined) continue
         const values = found.get(orgId) ?? new Map<string, unknown>()
         found.set(orgId, values.set(key, value))
       }

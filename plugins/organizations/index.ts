@@ -11,6 +11,7 @@ import { systemRoutes } from './api/system.ts'
 import { userRoutes } from './api/users.ts'
 import { verifyRoutes } from './api/verify.ts'
 import { purgeLate } from './deletion.ts'
+import { settingsByOrganization } from './file-settings.ts'
 import { dataPlaneGuard } from './guard.ts'
 import { letters } from './letters.ts'
 import { migrations } from './migrations.ts'
@@ -23,7 +24,7 @@ const HOUR_MS = 3_600_000
 
 export const organizations = definePlugin({
   name: 'organizations',
-  requires: ['signIn', 'audit', 'keys', 'plugins'],
+  requires: ['signIn', 'audit', 'keys', 'plugins', 'settings'],
   config: z.strictObject({
     /** Their owners become system administrators, once the address is verified where letters are delivered. */
     adminEmails: z.array(z.string()).default([]),
@@ -51,9 +52,16 @@ export const organizations = definePlugin({
     systemRoutes(people)
     userRoutes(people)
     gateway.resource(organizationResource(people))
+    const inFile = gateway.use('settings').organizationFile()
+    const take = () => inFile.set(settingsByOrganization(people.directory().rows.organizations.values()))
+    take()
+    people.view.watch(take)
     gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS))
     gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()))
-    return () => people.settled()
+    return async () => {
+      inFile.end()
+      await people.settled()
+    }
   },
 })
 

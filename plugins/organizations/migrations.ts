@@ -76,4 +76,5 @@ export const migrations: Migration[] = [
       CREATE INDEX organizations_invitations_org ON organizations_invitations (org_id);
     `,
   },
+  { id: '002-settings', up: 'ALTER TABLE organizations ADD COLUMN settings TEXT' },
 ]

@@ -1,9 +1,12 @@
 // The section `organizations` of gateway.config.ts.
 import { z } from 'zod'
+import type { ConfigSettings, SettingValues } from '../../core/config/define.ts'
 import { resourceRow } from '../../core/config/owned-rows.ts'
+import type { SettingsService } from '../../core/services.ts'
 import type { Db } from '../../core/types/db.ts'
 import type { ResourceKind } from '../../core/types/resource.ts'
 import { email, name } from './api/schemas.ts'
+import { dottedSettings, fileSettings } from './file-settings.ts'
 import type { People } from './people.ts'
 import { archiveOrganization, declareOrganization, insertOrganization, livingOrganizations } from './store.ts'
 
@@ -15,6 +18,8 @@ export interface OrganizationConfig {
   admins?: string[]
   /** Its keys are refused. */
   suspended?: boolean
+  /** Values of the settings that may differ by organization. The organization cannot change them. */
+  settings?: SettingValues<ConfigSettings>
   /** Takes over the organization with this name that the API created. */
   adopt?: boolean
 }
@@ -25,14 +30,17 @@ declare module '../../core/config/define.ts' {
   }
 }
 
-const declared = z.strictObject({
-  name: name.optional(),
-  admins: z.array(email).max(1000).default([]),
-  suspended: z.boolean().default(false),
-})
-type Declared = z.output<typeof declared>
+const declared = (settings: SettingsService) =>
+  z.strictObject({
+    name: name.optional(),
+    admins: z.array(email).max(1000).default([]),
+    suspended: z.boolean().default(false),
+    settings: fileSettings(settings).optional(),
+  })
+type Declared = z.output<ReturnType<typeof declared>>
 
 export function organizationResource(people: People): ResourceKind<Declared> {
+  const settings = people.gateway.use('settings')
   const write = (db: Db, id: number, key: string, entry: Declared, text: string, since: number | null) =>
     declareOrganization(
       db,
@@ -41,12 +49,13 @@ export function organizationResource(people: People): ResourceKind<Declared> {
         name: entry.name ?? key,
         admins: entry.admins,
         suspendedAt: entry.suspended ? (since ?? people.now()) : null,
+        settings: entry.settings === undefined ? null : dottedSettings(settings, entry.settings),
       },
       { config_key: key, declared: text },
     )
   return {
     section: 'organizations',
-    schema: declared,
+    schema: declared(settings),
     view: people.view,
     nameOf: (key, entry) => entry.name ?? key,
     rows: async (db) => (await livingOrganizations(db)).map((row) => resourceRow(row, row.name)),

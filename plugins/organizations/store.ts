@@ -17,6 +17,11 @@ export const orgRow = z.object({
   declared: z.string().nullable(),
   admins: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
   archived_at: nullableInt,
+  /** What the file gives it, by dotted key. */
+  settings: z
+    .string()
+    .transform((text) => JSON.parse(text) as Readonly<Record<string, unknown>>)
+    .nullable(),
 })
 export type OrgRow = z.output<typeof orgRow>
 
@@ -30,7 +35,7 @@ export const memberRow = z.object({
 export type MemberRow = z.output<typeof memberRow>
 export type MemberSource = MemberRow['source']
 
-const COLUMNS = sql`id, name, suspended_at, created_at, managed_by, config_key, declared, admins, archived_at`
+const COLUMNS = sql`id, name, suspended_at, created_at, managed_by, config_key, declared, admins, archived_at, settings`
 
 export function livingOrganizations(db: Db): Promise<OrgRow[]> {
   return db.all(sql`SELECT ${COLUMNS} FROM organizations WHERE deleted_at IS NULL ORDER BY id`, orgRow)
@@ -59,15 +64,23 @@ export async function setSuspended(db: Db, id: number, at: number | null): Promi
   await db.run(sql`UPDATE organizations SET suspended_at = ${at} WHERE id = ${id} AND deleted_at IS NULL`)
 }
 
+interface DeclaredOrganization {
+  readonly name: string
+  readonly admins: readonly string[]
+  readonly suspendedAt: number | null
+  readonly settings: Readonly<Record<string, unknown>> | null
+}
+
 /** The file declares the organization, also again. */
 export async function declareOrganization(
   db: Db,
   id: number,
-  { name, admins, suspendedAt }: { name: string; admins: readonly string[]; suspendedAt: number | null },
+  { name, admins, suspendedAt, settings }: DeclaredOrganization,
   declaration: Declaration,
 ): Promise<void> {
   await db.run(
-    sql`UPDATE organizations SET ${ownership(declaration)} name = ${name}, admins = ${JSON.stringify(admins)}, suspended_at = ${suspendedAt}
+    sql`UPDATE organizations SET ${ownership(declaration)} name = ${name}, admins = ${JSON.stringify(admins)}, suspended_at = ${suspendedAt},
+          settings = ${settings === null ? null : JSON.stringify(settings)}
         WHERE id = ${id} AND deleted_at IS NULL`,
   )
 }

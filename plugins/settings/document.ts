@@ -48,7 +48,10 @@ export function changesOf(
     const owner = setting.scope === 'organization' ? orgId : null
     if (owner === null && role !== 'system') throw notForOrganizations(key)
     if (setting.pinned)
-      throw conflict(`gateway.config.ts pins \`${key}\`: change it there, or take the pin() away.`, 'managed_by_config')
+      throw conflict(
+        `gateway.config.ts fixes \`${key}\`${owner === null ? '' : ' for this organization'}: change it there.`,
+        'managed_by_config',
+      )
     const values = (owner === null ? stored.gateway : stored.organizations.get(owner)) ?? {}
     const before = Object.hasOwn(values, key) ? values[key] : setting.value
     const next = given === null ? null : merged(before, given)

@@ -1,4 +1,4 @@
-// Exports and imports settings that were changed at run time.
+// Exports and imports settings that were changed at run time: those of the gateway, or of one organization.
 import { z } from 'zod'
 import type { Json } from '../../core/types/canonical.ts'
 import type { View } from '../../core/types/db.ts'
@@ -13,21 +13,22 @@ export function portableSettings(gateway: PluginGateway, view: View<AllStored>):
   const registry = gateway.use('settings')
   return {
     kind: 'settings',
-    global: true,
     after: [],
     schema: data.refine(({ value }) => value !== undefined && value !== null, { path: ['value'], error: 'must be a value' }),
     secrets: [],
     view: view as View<unknown>,
-    async rows() {
-      return Object.entries(view.current.gateway).map(([key, value]) => ({
+    async rows(orgId) {
+      const { gateway: own, organizations } = view.current
+      return Object.entries((orgId === null ? own : organizations.get(orgId)) ?? {}).map(([key, value]) => ({
         name: key,
         managedBy: 'api' as const,
         data: { key, value: value as Json },
         secrets: {},
       }))
     },
-    async write({ db, actor, data: { key, value } }) {
-      const changes = changesOf({ [key]: value }, registry.declared(), await allSettings(db), { orgId: null, role: 'system' })
+    async write({ db, orgId, actor, data: { key, value } }) {
+      const changer = { orgId, role: orgId === null ? 'system' : 'manage' } as const
+      const changes = changesOf({ [key]: value }, registry.declared(orgId), await allSettings(db), changer)
       await storeSettings(db, changes, { actor, now: gateway.clock.now() })
       return null
     },
