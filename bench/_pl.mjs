@@ -107,6 +107,7 @@ const claude = agent && {
 }
 const sent = !agent ? body : JSON.stringify((process.env.P ?? '').includes('messages') ? claude : chat)
 console.log('sent', sent.length)
+let gc = ''; g.child.stdout.on('data', (d) => { gc += d }); process.on('exit', () => { if (process.env.TRACE) { const l = gc.split('\n'); console.log(l.filter((x) => /Scav/.test(x)).length, 'scavenges', l.filter((x) => /Mark/.test(x)).length, 'mark'); console.log(l.slice(-30).join('\n')) } })
 const pool = new Pool(g.url, { connections: 2 })
 const cpu = () => {
   const f = require('fs').readFileSync(`/proc/${g.child.pid}/stat`, 'utf8').split(') ')[1].split(' ')
@@ -135,7 +136,7 @@ for (let k = 0; k < 3; k++) {
   await run(400)
   console.log('cpu ms/request', (((cpu() - c) / 400) * 1000).toFixed(2))
 }
-const done = once(g.child, 'exit')
+ const done = once(g.child, 'exit')
 g.child.kill('SIGTERM')
 await done
 process.exit(0)

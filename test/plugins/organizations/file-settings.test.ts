@@ -13,7 +13,7 @@ const organizations = {
   acme: {
     name: 'Acme',
     admins: ['ann@acme.example'],
-    settings: { exact_cache: { ttl_ms: 5000 }, 'request_log.bodies': true, 'cache_injection.ttl': '5m' },
+    settings: { exact_cache: { ttl_ms: 5000 }, 'request_log.bodies': true, 'cache_injection.ttl': '5m' as const },
   },
 }
 const settings = { 'cache_injection.ttl': pin('1h' as const) }
@@ -80,7 +80,7 @@ it.each([
   [{ guardrails: 'strict' }, 'organizations.acme.settings.guardrails: '],
 ])('refuses a file with %o', async (given, message) => {
   await expect(
-    t.gateway.reload({ organizations: { acme: { ...organizations.acme, settings: given } }, settings }),
+    t.gateway.reload({ organizations: { acme: { ...organizations.acme, settings: given as never } }, settings }),
   ).rejects.toThrow(message)
   expect(await valueFor(ann, 'exact_cache', 'ttl_ms')).toBe(5000)
 })
