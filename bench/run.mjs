@@ -2,7 +2,7 @@
 //
 //   npm run bench                       3 rounds of S1, S2 and S3, gateway and bare alternating; medians and ratios
 //   npm run bench -- --rounds 1         quicker
-//   npm run bench -- --s4               2,000 open streams too (memory per stream)
+//   npm run bench -- --s4               2,000 open streams too (memory per stream), and large bodies
 //   npm run bench -- --embeddings       one vector of 1,536 floats in base64, passed through untouched; with the other options
 //   npm run bench -- --only s1,s3       some of the scenarios: s1 JSON, s2 streams, s3 both translated
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
@@ -10,12 +10,15 @@
 //   npm run bench -- --limits           the same with rate limits and the request log, and a client key as with --keys
 //   npm run bench -- --awake            mock and load never sleep: no target pays for waking them
 //   npm run bench -- --json             figures only, as JSON
+//   npm run bench -- --node PATH        the gateway and bare on another node, whose version the table names
+//   npm run bench -- --growth           small worlds against large ones: keys, virtual models, budgets, plugins, rows (bench/growth.mjs)
+//   npm run bench -- --peers            beside another gateway, installed for it (bench/peers.mjs)
 //
 // "Same rate": both get the same number of requests per second, three quarters of what the gateway handles on one core. Every process
 // needs less time per request when more requests can be read at once, so only equal load is comparable.
 //
 // Needs a C compiler and two cores; the target is pinned to CPU 0, mock and load to CPU 1. Loopback only, limited in time.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,13 +26,20 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
+for (const name of ['growth', 'peers']) {
+  if (!args.includes(`--${name}`)) continue
+  await import(`./${name}.mjs`)
+  process.exit()
+}
+const node = args.includes('--node') ? args[args.indexOf('--node') + 1] : process.execPath
+const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
 const rounds = Number(args[args.indexOf('--rounds') + 1]) || 3
 const json = args.includes('--json')
 const limits = args.includes('--limits')
 const withKeys = limits || args.includes('--keys')
 const only = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
 const chosen = args.includes('--embeddings') ? ['embeddings'] : only
-const scenarios = chosen ?? (args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5'] : ['s1', 's2', 's3'])
+const scenarios = chosen ?? (args.includes('--s4') ? ['s1', 's2', 's3', 's4', 's5', 's7'] : ['s1', 's2', 's3'])
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const MOCK = 9170
 if (args.includes('--awake')) process.env.BENCH_AWAKE = '1'
@@ -90,7 +100,7 @@ async function clientKey(port) {
 /** One process per scenario and round: memory figures start from a fresh heap. */
 async function measure(name, scenario, rate) {
   const target = targets[name]
-  const child = spawn('taskset', ['-c', '0', process.execPath, ...target.command], {
+  const child = spawn('taskset', ['-c', '0', node, ...target.command], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ...target.env },
   })
@@ -138,6 +148,8 @@ const figures = {
   's4 RSS KB/stream': ['s4', (p) => p.open2000_5cps.rss_mb.kb_per_stream],
   's4 chunk delay p99 ms': ['s4', (p) => p.open2000_5cps.chunk_delay_ms?.p99],
   's5 1 MB body CPU ms': ['s5', (p) => p.body_1mb.cpu.us_per_request / 1000],
+  's5 agent of 1 MB CPU ms': ['s5', (p) => p.agent_1mb.cpu.us_per_request / 1000],
+  's7 agent of 1 MB CPU ms (messages → chat)': ['s7', (p) => p.agent_1mb.cpu.us_per_request / 1000],
   's5 10 MB image CPU ms': ['s5', (p) => p.image_10mb.cpu.us_per_request / 1000],
 }
 
@@ -178,10 +190,10 @@ const table = Object.entries(figures)
 mkdirSync(at('./results'), { recursive: true })
 writeFileSync(
   at('./results/latest.json'),
-  JSON.stringify({ node: process.version, cpu: cpus()[0].model, at: new Date().toISOString(), table, results }, null, 1),
+  JSON.stringify({ node: version, cpu: cpus()[0].model, at: new Date().toISOString(), table, results }, null, 1),
 )
 if (json) console.log(JSON.stringify(table, null, 1))
 else {
-  console.log(`${process.version}, ${cpus()[0].model}, medians of ${rounds}`)
+  console.log(`${version}, ${cpus()[0].model}, medians of ${rounds}`)
   console.table(Object.fromEntries(table.map(({ figure, ...row }) => [figure, row])))
 }
