@@ -42,7 +42,7 @@ export class SettingsRegistry implements SettingsService {
   readonly #following = new Map<PluginInstance, Followed>()
   /** The last layer is current. During a reload there are two. */
   readonly #layers: Layer[] = []
-  /** What the file gives to organizations; the last one is current. */
+  /** Values that the file gives to organizations; the last one is current. */
   readonly #organizationFiles: { values: ReadonlyMap<number, StoredSettings> }[] = []
 
   constructor(log: Logger) {

@@ -17,7 +17,7 @@ export const orgRow = z.object({
   declared: z.string().nullable(),
   admins: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
   archived_at: nullableInt,
-  /** What the file gives it, by dotted key. */
+  /** Values that the file gives it, by dotted key. */
   settings: z
     .string()
     .transform((text) => JSON.parse(text) as Readonly<Record<string, unknown>>)
