@@ -36,8 +36,7 @@ export async function invoke(common: Runtime, request: CanonicalRequest, options
     if (parent === null) {
       const outcome = settle(runtime, ctx, { status, error, firstByteAt: null })
       options.settled?.(outcome)
-    }
-    else for (const step of stepsOf(runtime, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
+    } else for (const step of stepsOf(runtime, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
   }
   try {
     const { target } = options

@@ -17,7 +17,6 @@ const v = (
 })
 const atStart = { atStart: true } as const
 const positive = { min: 0 }
-const fraction = { min: 0, max: 1 }
 
 export const VARIABLES: readonly Variable[] = [
   v('PROFILE', 'enum', 'local', 'Who this gateway serves: one user, or many tenants.', { values: ['local', 'cloud'] }),

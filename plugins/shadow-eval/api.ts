@@ -37,7 +37,10 @@ const sampleRecord = z.strictObject({
   score_cost_usd: z.number().nullable().describe('What the judge or the embedder cost.'),
   state: z.enum(STATES),
   score: z.number().nullable().describe('0 to 1; 1: the cheaper model would have done.'),
-  method: z.string().nullable().describe(`${METHODS.join(', ')}.`),
+  method: z
+    .string()
+    .nullable()
+    .describe(`${METHODS.join(', ')}.`),
   confidence: z.enum(['normal', 'low']).nullable().describe('`low`: only words were compared.'),
   latency_ms: z.int().nullable(),
   error: z.string().nullable(),
@@ -87,6 +90,8 @@ export function shadowRoutes(
           challenger: z.string(),
           samples: z.int(),
           score: z.number(),
+          compared_samples: z.int().describe('Without those of which only words were compared.'),
+          compared_score: z.number().nullable(),
         }),
       ),
       data: z.array(sampleRecord),
@@ -102,7 +107,14 @@ export function shadowRoutes(
         enabled,
         sample_rate: sampleRate,
         today: orgId === null ? await today(now) : null,
-        summary: pairs.map(({ served, challenger, samples, score }) => ({ served_model: served, challenger, samples, score })),
+        summary: pairs.map(({ served, challenger, samples, score, compared }) => ({
+          served_model: served,
+          challenger,
+          samples,
+          score,
+          compared_samples: compared?.samples ?? 0,
+          compared_score: compared?.score ?? null,
+        })),
         data: page.map(shown),
         next_cursor: found.length > limit ? String(page.at(-1)?.id) : null,
       }

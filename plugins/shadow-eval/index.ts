@@ -49,7 +49,10 @@ export const shadowEval = definePlugin({
     'shadow.opt_out': z.boolean().default(false).meta({ scope: 'organization' }),
   },
   variables: {
-    SHADOW_EVAL_ENABLED: { setting: 'shadow.enabled', about: 'Ask a cheaper model the same as a sample of the requests, and compare.' },
+    SHADOW_EVAL_ENABLED: {
+      setting: 'shadow.enabled',
+      about: 'Ask a cheaper model the same as a sample of the requests, and compare.',
+    },
     SHADOW_SAMPLE_RATE: { setting: 'shadow.sample_rate', about: 'Share of the answered requests that are sampled.' },
     SHADOW_DAILY_USD_BUDGET: { option: 'dailyUsd', about: 'Most that replays and their judges may cost in a UTC day, USD.' },
     SHADOW_TTL_DAYS: { option: 'ttlDays', about: 'How long samples and their scores are kept, days.' },

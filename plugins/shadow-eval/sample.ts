@@ -74,7 +74,16 @@ export function replayOf(request: Frozen<CanonicalRequest>, ceiling: number | un
   return kept as CanonicalRequest
 }
 
-function isText({ system, messages, tools, toolChoice, sampling, modalities, webSearch, state }: Frozen<CanonicalRequest>): boolean {
+function isText({
+  system,
+  messages,
+  tools,
+  toolChoice,
+  sampling,
+  modalities,
+  webSearch,
+  state,
+}: Frozen<CanonicalRequest>): boolean {
   if ((sampling.n ?? 1) !== 1 || webSearch !== undefined || modalities?.some((one) => one !== 'text')) return false
   if (tools.some(({ t }) => t !== 'function') || toolChoice?.mode === 'server') return false
   const { previousResponseId, conversation, promptTemplate, thread, container } = state ?? {}

@@ -10,6 +10,8 @@ const pairRow = z.object({
   challenger: z.string(),
   samples: z.number().int(),
   total: z.number(),
+  compared: z.number().int(),
+  compared_total: z.number(),
 })
 
 export interface ScoreReader {
@@ -24,20 +26,23 @@ export function scoreReader(db: Db, now: () => number): ScoreReader {
   let memory: ReadonlyMap<string, Score> = new Map()
   const read = (where: Sql) =>
     db.all(
-      sql`SELECT org_id, served_model, challenger, COUNT(*) AS samples, SUM(score) AS total FROM shadow_eval_samples
+      sql`SELECT org_id, served_model, challenger, COUNT(*) AS samples, SUM(score) AS total,
+            SUM(CASE WHEN method = 'token_f1' THEN 0 ELSE 1 END) AS compared,
+            SUM(CASE WHEN method = 'token_f1' THEN 0 ELSE score END) AS compared_total
+          FROM shadow_eval_samples
           WHERE state = 'scored' AND expires_at > ${now()} AND ${where}
           GROUP BY org_id, served_model, challenger ORDER BY served_model, challenger`,
       pairRow,
     )
-  const within = ({ orgId, since, until }: ScoreFilter) =>
-    read(sql`org_id = ${orgId ?? 0} AND at >= ${since} AND at < ${until}`)
+  const within = ({ orgId, since, until }: ScoreFilter) => read(sql`org_id = ${orgId ?? 0} AND at >= ${since} AND at < ${until}`)
   return {
     async pairs(filter) {
-      return (await within(filter)).map(({ served_model, challenger, samples, total }) => ({
+      return (await within(filter)).map(({ served_model, challenger, samples, total, compared, compared_total }) => ({
         served: served_model,
         challenger,
         samples,
         score: total / samples,
+        compared: compared === 0 ? null : { samples: compared, score: compared_total / compared },
       }))
     },
     scores: async (filter) => merged(await within(filter), ({ challenger }) => challenger),

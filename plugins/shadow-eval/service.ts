@@ -16,6 +16,8 @@ export interface Score {
 export interface PairScore extends Score {
   readonly served: string
   readonly challenger: string
+  /** Without the samples of which only words were compared; null: there are no others. */
+  readonly compared: Score | null
 }
 
 /** Half open, epoch ms, by the start of the sampled request. */

@@ -36,7 +36,9 @@ export function spendingOf(db: Db, capNano: number): Spending {
   return {
     capNano,
     async reserve(day, nano) {
-      await db.run(sql`INSERT INTO shadow_eval_days (day, spent_nano, reserved_nano) VALUES (${day}, 0, 0) ON CONFLICT DO NOTHING`)
+      await db.run(
+        sql`INSERT INTO shadow_eval_days (day, spent_nano, reserved_nano) VALUES (${day}, 0, 0) ON CONFLICT DO NOTHING`,
+      )
       const { changes } = await db.run(
         sql`UPDATE shadow_eval_days SET reserved_nano = reserved_nano + ${nano}
             WHERE day = ${day} AND spent_nano + reserved_nano + ${nano} <= ${capNano}`,

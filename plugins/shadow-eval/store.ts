@@ -99,9 +99,7 @@ export function sampleStore(db: Db) {
       )
     },
     async waiting(): Promise<number> {
-      const found = await db.get<{ count: number }>(
-        sql`SELECT COUNT(*) AS count FROM shadow_eval_samples WHERE state = 'queued'`,
-      )
+      const found = await db.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM shadow_eval_samples WHERE state = 'queued'`)
       return found?.count ?? 0
     },
     /** Takes the sample that has waited longest. Only one process gets it. */

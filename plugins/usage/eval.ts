@@ -1,4 +1,4 @@
-// GET /api/eval: ranks models by their results. Quality is known only for models with judged samples.
+// GET /api/eval: ranks models by their results. Quality is known only for models that shadow evaluation has scored.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
@@ -27,6 +27,7 @@ interface Ranked {
 }
 
 export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
+  const shadow = gateway.optional('shadow')
   gateway.api({
     method: 'GET',
     path: '/api/eval',
@@ -52,7 +53,7 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
           p95_ms: z.int().nullable(),
           avg_cost_usd: z.number().nullable(),
           cost_per_1k_output_tokens: z.number().nullable(),
-          quality: z.number().nullable(),
+          quality: z.number().nullable().describe('Mean score of shadow evaluation, 0 to 1; null: none.'),
           quality_samples: z.int(),
           score: z.number(),
         }),
@@ -71,7 +72,11 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
         // A failure without cost carries no information about the price.
         if (row.costNano !== null && (row.costNano > 0 || row.status < 400)) figures.priced++
       })
-      const ranked = ordered([...models.values()].map(shown), query.optimize)
+      const scores = await shadow()?.scores({ ...window, orgId })
+      const ranked = ordered(
+        [...models].map(([id, model]) => shown(model, scores?.get(id))),
+        query.optimize,
+      )
       return {
         window: shownWindow(window),
         optimize: query.optimize,
@@ -87,7 +92,12 @@ class Calls extends Figures {
   priced = 0
 }
 
-function shown({ provider, model, figures }: { provider: string; model: string; figures: Calls }): Ranked {
+interface Scored {
+  readonly score: number
+  readonly samples: number
+}
+
+function shown({ provider, model, figures }: { provider: string; model: string; figures: Calls }, scored?: Scored): Ranked {
   const { requests, errors, priced, costNano, tokens } = figures
   return {
     provider,
@@ -98,8 +108,8 @@ function shown({ provider, model, figures }: { provider: string; model: string; 
     p95_ms: figures.latency(0.95),
     avg_cost_usd: priced === 0 ? null : usd(costNano / priced),
     cost_per_1k_output_tokens: priced === 0 || tokens.output === 0 ? null : usd((costNano / tokens.output) * 1000),
-    quality: null,
-    quality_samples: 0,
+    quality: scored?.score ?? null,
+    quality_samples: scored?.samples ?? 0,
   }
 }
 

@@ -118,7 +118,9 @@ it.skipIf(noPostgres !== null)('four processes stop at one cap, to the nano', { 
       await Promise.all(servers.map((server) => ask(server, index)))
     }
     const stopped = async () => {
-      const all = await Promise.all(servers.map((one) => call<{ today: { stopped_until: string | null } }>(one, 'GET', '/api/shadow')))
+      const all = await Promise.all(
+        servers.map((one) => call<{ today: { stopped_until: string | null } }>(one, 'GET', '/api/shadow')),
+      )
       return all.every(({ today }) => today.stopped_until !== null)
     }
     await expect.poll(stopped, { timeout: 120_000, interval: 500 }).toBe(true)
@@ -167,7 +169,10 @@ describe('a killed process', () => {
       }
       const last = await serving([], { cwd, env: own })
       const exported = await (await fetch(`${last.url}/api/shadow/export`)).text()
-      const lines = exported.trim().split('\n').map((line) => JSON.parse(line) as { state: string; content: unknown })
+      const lines = exported
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { state: string; content: unknown })
       expect(lines.length).toBeGreaterThan(20)
       for (const { state, content } of lines)
         if (state === 'queued' || state === 'running')

@@ -1,4 +1,5 @@
 // Figures of requests before and after an action, and the limits that take it back.
+import { isReplay } from '../../../core/records/replays.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import type { Kind } from '../service.ts'
 import type { Measured, Reason } from './store.ts'
@@ -36,6 +37,7 @@ export async function measured(
   let priced = 0
   const latencies: number[] = []
   await usage.newest({ ...window, ...(virtualModel !== null && { virtualModel }) }, CAP, (row) => {
+    if (isReplay(row)) return
     costNano += row.costNano ?? 0
     if (row.costNano !== null) priced++
     if (row.step !== 0) return

@@ -26,5 +26,11 @@ export function scoredByWords(served: Answer, other: Answer): Scored {
 
 /** @param a of length 1, as is `b`. Returns 0 to 1. */
 export function cosine(a: Float32Array, b: Float32Array): number {
-  return Math.min(1, Math.max(0, a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0)))
+  return Math.min(
+    1,
+    Math.max(
+      0,
+      a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0),
+    ),
+  )
 }

@@ -70,7 +70,13 @@ describe('a sample', () => {
     s = await site({ settings: { 'breaker.failure_threshold': 1 } })
     await s.ask()
     await s.sampled(1)
-    s.answers.set('cheap', () => ({ ...text(''), kind: 'fail', status: 429, message: 'slow down', headers: { 'retry-after': '90' } }))
+    s.answers.set('cheap', () => ({
+      ...text(''),
+      kind: 'fail',
+      status: 429,
+      message: 'slow down',
+      headers: { 'retry-after': '90' },
+    }))
     await s.clock.advance('6s')
     for (let tries = 0; tries < 50 && !s.models().includes('cheap'); tries++) await new Promise((done) => setTimeout(done, 5))
     s.answers.set('cheap', { text: 'Yes.' })
@@ -131,7 +137,10 @@ describe('no sample', () => {
   })
 
   it.each([
-    ['a picture', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }] }],
+    [
+      'a picture',
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] }] },
+    ],
     ['several answers', { n: 2 }],
     ['a tool of the vendor', { web_search_options: {} }],
   ])('is taken of %s', async (_name, body) => {

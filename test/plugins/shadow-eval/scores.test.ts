@@ -91,7 +91,11 @@ describe('a judge', () => {
   it('that says nothing usable leaves the words', async () => {
     s = await site({ settings: JUDGED })
     s.answers.set('judge', { text: 'I cannot decide.', usage: { input: 50, output: 1 } })
-    expect(await compared({ text: 'a b' }, { text: 'a c' })).toMatchObject({ score: 0.5, method: 'token_f1', score_cost_usd: 0.000108 })
+    expect(await compared({ text: 'a b' }, { text: 'a c' })).toMatchObject({
+      score: 0.5,
+      method: 'token_f1',
+      score_cost_usd: 0.000108,
+    })
   })
 
   it('is not asked about answers that compare by themselves', async () => {
@@ -105,7 +109,12 @@ it('embeddings compare when an embedding model is configured and no judge is', a
   const embed = await embeddings((text) => (text.includes('Hello') ? [1, 0] : at(0.8)))
   try {
     s = await site({ env: { SEMANTIC_CACHE_EMBED_MODEL: 'embed/e-1' } })
-    await s.api('POST', '/api/providers', { provider: 'embed', base_url: embed.baseUrl, wire_format: 'chat', api_key: 'sk-embed' })
+    await s.api('POST', '/api/providers', {
+      provider: 'embed',
+      base_url: embed.baseUrl,
+      wire_format: 'chat',
+      api_key: 'sk-embed',
+    })
     await s.api('PUT', '/api/pricing/overrides', {
       data: [
         { model: '*/dear', input: 10, output: 40 },

@@ -121,7 +121,8 @@ export async function site(
       const sent = { model: 'work', messages: [{ role: 'user', content: `Question ${++asked}?` }], ...body }
       const response = await t.post('/v1/chat/completions', sent, headers)
       const text = await response.text()
-      while (t.settled.filter(({ ctx }) => ctx.ingress !== null).length <= settled) await new Promise((done) => setImmediate(done))
+      while (t.settled.filter(({ ctx }) => ctx.ingress !== null).length <= settled)
+        await new Promise((done) => setImmediate(done))
       return { status: response.status, text }
     },
     api,
