@@ -15,7 +15,7 @@ import { sampleStore } from './store.ts'
 import { replayWorker } from './worker.ts'
 
 const DAY_MS = 86_400_000
-const REPLAY_MS = 5000
+const REPLAY_MS = 15_000
 const REFRESH_MS = 60_000
 const PRUNE_MS = 10 * 60_000
 const KEPT_DAYS = 30

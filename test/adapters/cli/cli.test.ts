@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, dev, init, key, token, org, user, signup, responses, provider, budget, usage, savings, advisor, digest, eval, free-pool, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
+      /There is no command bogus\. There are serve, dev, init, key, token, org, user, signup, responses, provider, budget, usage, savings, advisor, digest, eval, shadow, free-pool, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [

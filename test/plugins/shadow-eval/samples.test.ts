@@ -77,10 +77,10 @@ describe('a sample', () => {
       message: 'slow down',
       headers: { 'retry-after': '90' },
     }))
-    await s.clock.advance('6s')
+    await s.clock.advance('17s')
     for (let tries = 0; tries < 50 && !s.models().includes('cheap'); tries++) await new Promise((done) => setTimeout(done, 5))
     s.answers.set('cheap', { text: 'Yes.' })
-    await s.clock.advance('60s')
+    await s.clock.advance('50s')
     expect((await s.shadow()).data[0]?.state).toBe('queued')
     expect((await s.replayed()).data[0]).toMatchObject({ state: 'scored', score: 1 })
     expect(s.models()).toEqual(['dear', 'cheap', 'cheap'])
@@ -98,9 +98,9 @@ describe('a sample', () => {
 
 describe('no sample', () => {
   const nothing = async () => {
-    await s.clock.advance('10s')
+    await s.clock.advance('1s')
     await s.t.gateway.committed()
-    await s.clock.advance('10s')
+    await s.clock.advance('35s')
     expect((await s.shadow()).data).toEqual([])
     expect(s.models()).not.toContain('cheap')
   }

@@ -130,7 +130,7 @@ export async function site(
     sampled: (count) => until(({ data }) => data.length >= count, '60ms'),
     async replayed(count = 1) {
       await until(({ data }) => data.length >= count, '60ms')
-      return until(({ data }) => data.filter(({ state }) => state === 'scored' || state === 'failed').length >= count, '3s')
+      return until(({ data }) => data.filter(({ state }) => state === 'scored' || state === 'failed').length >= count, '8s')
     },
     models: () => t.upstream.requests.map(({ json }) => String(json.model)),
   }
