@@ -60,7 +60,9 @@ export const listSamples = action({
       pair.score.toFixed(2),
     ])
     if (pairs.length > 0)
-      console.log(`${table(['SERVED', 'CHEAPER', 'SAMPLES', 'COMPARED', 'SCORE'], pairs, {}, ['SAMPLES', 'COMPARED', 'SCORE'])}\n`)
+      console.log(
+        `${table(['SERVED', 'CHEAPER', 'SAMPLES', 'COMPARED', 'SCORE'], pairs, {}, ['SAMPLES', 'COMPARED', 'SCORE'])}\n`,
+      )
     const rows = data.map((one) => [
       localTime(one.at),
       cell(one.challenger),
@@ -93,7 +95,8 @@ export const removeSamples = action({
   args: { ...WHOSE, all: { type: 'boolean', description: 'Everything that is kept' }, ...JSON_FLAG, ...PLANE },
   fields: FIELDS,
   async run({ key, user, all, ...given }) {
-    if ((key === undefined && user === undefined) === (all !== true)) failUsage('Give `--key <id>`, `--user <id>` or both, or `--all`.')
+    if ((key === undefined && user === undefined) === (all !== true))
+      failUsage('Give `--key <id>`, `--user <id>` or both, or `--all`.')
     const query = queryOf(all ? { all: 'true' } : { key_id: key, user_id: user })
     const answer = await withControlPlane(given, ({ call }) => call<{ deleted: number }>('DELETE', `/api/shadow${query}`))
     if (given.json) printJson(answer)

@@ -83,7 +83,9 @@ interface Cheaper {
 /** The cheapest target whose answers would have done; without scores, the cheapest for easy work. */
 function bestFor(facts: Facts, busiest: Used, targets: readonly Target[]): Cheaper | null {
   const cheaper = cheaperThan(facts, busiest, targets)
-  return cheaper.find(({ quality }) => quality !== null && quality.score >= GOOD) ?? (isEasy(busiest) ? (cheaper[0] ?? null) : null)
+  return (
+    cheaper.find(({ quality }) => quality !== null && quality.score >= GOOD) ?? (isEasy(busiest) ? (cheaper[0] ?? null) : null)
+  )
 }
 
 function confidenceOf(quality: Quality | null, proven: boolean): number {

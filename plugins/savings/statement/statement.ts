@@ -47,10 +47,10 @@ export interface Statement {
 
 /** What the cost is compared with, by source. */
 const BASELINES: Readonly<Record<string, string>> = {
-  token_filter: 'The same tool output unfiltered, at the input price of the model that answered.',
-  exact_cache: 'The call whose answer was kept, made again at the prices of its time.',
-  semantic_cache: 'The call whose answer was kept, made again at the prices of its time.',
-  prompt_cache: 'The same prompt at the plain input price, without reads from and writes to the provider’s cache.',
+  token_filter: 'The tool output before filtering, by the gateway’s count, at the input price of the model that answered.',
+  exact_cache: 'The stored call, made again: its cost then, or at current prices when the price list has changed.',
+  semantic_cache: 'The stored call, made again: its cost then, or at current prices when the price list has changed.',
+  prompt_cache: 'The prompt without the provider’s cache, at the input price. Writes to the cache count against the saving.',
   routing: 'The same tokens at the most expensive target that could have answered.',
   free_pool: 'The same call at its list price.',
 }

@@ -150,7 +150,10 @@ describe('the digest', () => {
       ],
       headline: 'Week 2026-W47: 3.25 USD saved.',
     }
-    const { subject, text, html } = rendered({ to: 'a@example.com', orgId: 1, kind: 'digest', ...letterOf(digest, 'Europe/Berlin') }, null)
+    const { subject, text, html } = rendered(
+      { to: 'a@example.com', orgId: 1, kind: 'digest', ...letterOf(digest, 'Europe/Berlin') },
+      null,
+    )
     expect(subject).toBe(digest.headline)
     for (const figure of ['2026-11-16', '2026-11-22', 'Europe/Berlin', '1204', '12.50', '3.25', '7000', '90 %', 'revoke 7']) {
       expect(text).toContain(figure)

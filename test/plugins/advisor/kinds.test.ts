@@ -33,7 +33,10 @@ describe('switch_model', () => {
   })
 
   const scoredWorld = async (score: string, samples: number) => {
-    w = await world({ env: { SHADOW_EVAL_ENABLED: 'true', SHADOW_SAMPLE_RATE: '1', SHADOW_TTL_DAYS: '30' }, upstream: [answersAs(score)] })
+    w = await world({
+      env: { SHADOW_EVAL_ENABLED: 'true', SHADOW_SAMPLE_RATE: '1', SHADOW_TTL_DAYS: '30' },
+      upstream: [answersAs(score)],
+    })
     await virtualModel(w, 'coder', ['chat/dear', 'chat/cheap'])
     await times(60, (index) => w.ask({ model: 'coder', headers: index < samples ? {} : { 'x-gateway-shadow': 'off' } }))
     for (let tries = 0; tries < 200; tries++) {
@@ -45,9 +48,7 @@ describe('switch_model', () => {
   }
   /** Hard work; the cheap model says what the dear one says, or nothing like it. */
   const answersAs = (other: string) =>
-    choose(({ json }) =>
-      reply({ text: json.model === 'cheap' ? other : '{"a":1,"b":2}', usage: { input: 400, output: 900 } }),
-    )
+    choose(({ json }) => reply({ text: json.model === 'cheap' ? other : '{"a":1,"b":2}', usage: { input: 400, output: 900 } }))
 
   it.each([
     ['is sure of hard work that the cheaper model did as well', '{"a":1,"b":2}', 12, 0.55],

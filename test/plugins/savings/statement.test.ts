@@ -16,7 +16,15 @@ interface Shown {
   is_over: boolean
   kept_since: string | null
   chain: { verified: boolean; receipts: number; first_bad_seq: number | null }
-  lines: { source: string; method: string; basis: string; baseline: string; receipts: number; usd_saved: string; usd_saved_nano: number }[]
+  lines: {
+    source: string
+    method: string
+    basis: string
+    baseline: string
+    receipts: number
+    usd_saved: string
+    usd_saved_nano: number
+  }[]
   measured: { usd_saved_nano: number; usd_saved: string; tokens_saved: number; receipts: number }
   estimated: { usd_saved_nano: number }
   total: { usd_saved_nano: number; usd_saved: string; tokens_saved: number; receipts: number }
@@ -46,7 +54,10 @@ describe('a statement', () => {
     expect(found.total).toMatchObject({ usd_saved_nano: nano, receipts: totals.receipts, tokens_saved: totals.tokens_saved })
     expect(Number(found.total.usd_saved)).toBe(totals.usd_saved)
     expect(found.measured.usd_saved_nano + found.estimated.usd_saved_nano).toBe(nano)
-    const [md, rows] = [await s.text('/api/savings/statement?month=2026-11&format=md'), await s.text('/api/savings/statement?month=2026-11&format=csv')]
+    const [md, rows] = [
+      await s.text('/api/savings/statement?month=2026-11&format=md'),
+      await s.text('/api/savings/statement?month=2026-11&format=csv'),
+    ]
     expect(md).toContain(`| **Total** |  |  | 2 | ${totals.tokens_saved} | ${exactUsd(nano)} |`)
     expect(md).toContain('a calendar month in UTC')
     expect(md).toContain('All 2 receipts of the chain were verified.')

@@ -25,7 +25,8 @@ describe('a sample', () => {
         error: null,
       }),
     ])
-    expect(summary).toEqual([{ served_model: 'chat/dear', challenger: 'chat/cheap', samples: 1, score: 1 }])
+    const pair = { served_model: 'chat/dear', challenger: 'chat/cheap' }
+    expect(summary).toEqual([{ ...pair, samples: 1, score: 1, compared_samples: 1, compared_score: 1 }])
     expect(today).toMatchObject({ spent_usd: 0.00018, reserved_usd: 0, stopped_until: null })
     expect(s.models()).toEqual(['dear', 'cheap'])
     const reports = await s.api<{ data: object[] }>('GET', '/api/reports?group_by=source&since=2026-11-01')
