@@ -25,7 +25,9 @@ export function challengersOf(gateway: PluginGateway, allowed: () => readonly st
   const facts = gateway.use('modelFacts')
   const catalogue = gateway.use('modelCatalogue')
   const virtualModels = gateway.use('virtualModels')
-  const { providerId } = gateway.use('configuration')
+  const { providerId, provider: providerOf } = gateway.use('configuration')
+  /** A provider that answers by itself, as `echo`, says nothing about a model. */
+  const isLocal = (provider: string) => providerOf(provider)?.answer !== undefined
 
   /** A virtual model names the models that its requests may go to. Other requests may go to any model that their key may use. */
   function targetsOf({ virtualModel, principal }: RequestContext): readonly Target[] {
@@ -42,7 +44,10 @@ export function challengersOf(gateway: PluginGateway, allowed: () => readonly st
         }))
     return catalogue
       .offered(orgId)
-      .all.filter(({ provider, model: name }) => allowedModels?.some((glob) => globMatch(glob, `${provider}/${name}`)) ?? true)
+      .all.filter(
+        ({ provider, model: name }) =>
+          !isLocal(provider) && (allowedModels?.some((glob) => globMatch(glob, `${provider}/${name}`)) ?? true),
+      )
       .map(({ provider, model: name }) => ({ provider, model: name, connectionId: null, weight: 1 }))
   }
 

@@ -1,6 +1,7 @@
 // GET /api/eval: ranks models by their results. Quality is known only for models that shadow evaluation has scored.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { entryOf, Figures, usd } from './figures.ts'
 import type { UsageReader } from './ledger.ts'
@@ -61,10 +62,13 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
     }),
     async handler({ query, orgId }) {
       const window = windowOf(query, gateway.clock.now())
+      const scores = await shadow()?.scores({ ...window, orgId })
       const models = new Map<string, { provider: string; model: string; figures: Calls }>()
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
         if (row.provider === null || row.model === null || row.cached !== null) return
         const id = `${row.provider}/${row.model}`
+        // Judges of shadow evaluation are not ranked for their verdicts.
+        if (isReplay(row) && scores?.has(id) !== true) return
         const { provider, model } = row
         const { figures } = entryOf(models, id, () => ({ provider, model, figures: new Calls() }))
         // Here each step counts as a call.
@@ -72,7 +76,6 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
         // A failure without cost carries no information about the price.
         if (row.costNano !== null && (row.costNano > 0 || row.status < 400)) figures.priced++
       })
-      const scores = await shadow()?.scores({ ...window, orgId })
       const ranked = ordered(
         [...models].map(([id, model]) => shown(model, scores?.get(id))),
         query.optimize,
