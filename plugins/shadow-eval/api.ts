@@ -50,14 +50,15 @@ const sampleRecord = z.strictObject({
 export interface ShadowParts {
   readonly store: SampleStore
   readonly spending: Spending
-  readonly scores: ScoreReader
+  readonly scores: Pick<ScoreReader, 'pairs'>
+  refresh(): Promise<void>
   readonly worker: Pick<Worker, 'stoppedUntil'>
   set(): { readonly enabled: boolean; readonly sampleRate: number }
 }
 
 export function shadowRoutes(
   gateway: Pick<PluginGateway, 'api' | 'clock' | 'vault'>,
-  { store, spending, scores, worker, set }: ShadowParts,
+  { store, spending, scores, worker, set, refresh }: ShadowParts,
 ): void {
   const { clock, vault } = gateway
 
@@ -157,7 +158,7 @@ export function shadowRoutes(
       if ((key_id === undefined && user_id === undefined) === (all === 'false'))
         throw GatewayError.invalid('key_id', 'Give `key_id`, `user_id` or both, or `all=true`.')
       const deleted = await store.remove(selectionOf(orgId, { key_id, user_id }))
-      await scores.refresh()
+      await refresh()
       audited(key_id === undefined ? (user_id === undefined ? 'all' : 'user') : `key ${key_id}`, { deleted })
       return { deleted }
     },

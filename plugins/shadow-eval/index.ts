@@ -92,7 +92,9 @@ export const shadowEval = definePlugin({
       drawn: () => worker.stoppedUntil === 0 && spending.capNano > 0 && random() < settings.get('shadow.sample_rate'),
     })
     const set = () => ({ enabled: settings.get('shadow.enabled'), sampleRate: settings.get('shadow.sample_rate') })
-    shadowRoutes(gateway, { store, spending, scores, worker, set })
+    // A route sees the rows of its caller's organization only, and memory holds those of all.
+    const refresh = gateway.detached(() => scores.refresh())
+    shadowRoutes(gateway, { store, spending, scores, worker, set, refresh })
     gateway.hook('ready', () => scores.refresh())
     gateway.every('replay', REPLAY_MS, async (signal) => {
       if (settings.get('shadow.enabled')) await worker.run(signal)

@@ -1,10 +1,10 @@
-// A sample: the request as the challenger will get it, and what is compared of the answer. Only conversations of text and function calls
+// A sample: the request as the challenger will get it, and the compared parts of the answer. Only conversations of text and function calls
 // can be sampled: nothing else can be sent to another model and compared.
 import { z } from 'zod'
 import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
 
-/** What is compared. */
+/** The compared parts of an answer. */
 export interface Answer {
   readonly text: string
   readonly calls: readonly { readonly name: string; readonly args: string }[]
@@ -65,7 +65,7 @@ export function replayOf(request: Frozen<CanonicalRequest>, ceiling: number | un
     ...(parallelToolCalls !== undefined && { parallelToolCalls }),
     ...(output !== undefined && { output }),
     ...(stop !== undefined && { stop }),
-    // A limit that the vendor is told makes the cost of the replay known before it is sent.
+    // With a limit in the request, the cost of the replay has an upper limit before it is sent.
     maxTokens: Math.min(maxTokens ?? MAX_TOKENS, ceiling ?? MAX_TOKENS),
     sampling: chosen,
     headers: {},

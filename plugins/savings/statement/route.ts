@@ -45,7 +45,7 @@ export function statementRoute(gateway: PluginGateway, calendar: Calendar, reten
           source: z.string(),
           method: z.string(),
           basis: z.enum(['measured', 'estimated']),
-          baseline: z.string().describe('What the cost is compared with.'),
+          baseline: z.string().describe('The cost that the requests did not have.'),
           unpriced_receipts: z.int(),
           ...amount,
         }),

@@ -45,7 +45,7 @@ export interface Statement {
   readonly total: Amount
 }
 
-/** What the cost is compared with, by source. */
+/** The baseline of each source: the cost that a request did not have. */
 const BASELINES: Readonly<Record<string, string>> = {
   token_filter: 'The tool output before filtering, by the gateway’s count, at the input price of the model that answered.',
   exact_cache: 'The stored call, made again: its cost then, or at current prices when the price list has changed.',

@@ -24,7 +24,7 @@ export interface ScorerSources {
 export interface Scorer {
   /** An upper limit of the cost, nano-USD. */
   costOf(orgId: number | null, payload: Payload, other: Answer): number
-  /** `scored` is null when nobody could say. */
+  /** `scored` is null when the judge or the embedder failed. */
   score(
     orgId: number | null,
     payload: Payload,

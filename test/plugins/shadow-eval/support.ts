@@ -6,10 +6,10 @@ import { choose, type RecordedRequest, reply, type Step } from '../../../adapter
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { type PresetOptions, preset } from '../../../plugins/preset.ts'
 
-export const NOW = Date.UTC(2026, 10, 18, 12)
+const NOW = Date.UTC(2026, 10, 18, 12)
 export const DAY = 86_400_000
 /** USD for 1M tokens. */
-export const PRICES = [
+const PRICES = [
   { model: '*/dear', input: 10, output: 40 },
   { model: '*/cheap', input: 1, output: 4 },
   { model: '*/judge', input: 2, output: 8 },
@@ -33,7 +33,7 @@ export interface Sample {
   error: string | null
 }
 
-export interface Shadow {
+interface Shadow {
   enabled: boolean
   today: { cap_usd: number; spent_usd: number; reserved_usd: number; stopped_until: string | null } | null
   summary: { served_model: string; challenger: string; samples: number; score: number }[]
