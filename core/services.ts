@@ -5,7 +5,7 @@ import type { ConfigPlan } from './config/reconcile.ts'
 import type { Usage } from './types/answer.ts'
 import type { AttentionService } from './types/attention.ts'
 import type { Awaitable, Dialect, Operation } from './types/canonical.ts'
-import type { LiveRequest, RequestContext, SharedTarget } from './types/context.ts'
+import type { LiveRequest, Outcome, RequestContext, SharedTarget } from './types/context.ts'
 import type { HookTracer } from './types/hook-tracer.ts'
 import type { OperationDriver } from './types/operation.ts'
 import type { Operator } from './types/operator.ts'
@@ -25,7 +25,7 @@ export type { DirectAnswer } from './types/own-calls.ts'
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
   /** Returns the caller's enabled connections of a provider (id or alias) that may serve the model, by priority. */
-  list(provider: string, model: string, ctx: RequestContext): readonly Connection[]
+  list(provider: string, model: string, ctx: Pick<RequestContext, 'principal'>): readonly Connection[]
   /** Returns an enabled connection, whichever organization owns it: for targets that are shared. */
   shared?(id: string): Connection | undefined
   /** Returns true when the organization has an enabled connection of this provider; null, the default: the gateway's own. */
@@ -85,8 +85,11 @@ export interface DirectCalls {
   get(connection: Connection, path: string, timeoutMs: number): Promise<DirectAnswer>
   /** Sends a POST in the same way, with a JSON body in the shape of OpenAI's routes. Pass its cost to `book`. */
   post(connection: Connection, path: string, body: unknown, timeoutMs: number): Promise<DirectAnswer>
-  /** Settles the call like an internal call: priced, charged to the organization, and listed under its source in usage and log. */
-  book(bill: SideBill): void
+  /**
+   * Settles the call like an internal call: priced, charged to the organization, and listed under its source in usage and log. Returns
+   * the outcome, which has the cost.
+   */
+  book(bill: SideBill): Outcome
   /** Sends to any address without a credential of a connection. Follows no redirects. It is not booked. */
   viaProxy(proxyUrl: string | null, url: string, timeoutMs: number, options?: DirectCallOptions): Promise<DirectAnswer>
 }

@@ -166,6 +166,14 @@ declare module '../core/config/option-types.ts' {
     semanticCacheTtlMs: number
     /** Spending limit of a session whose key sets none. */
     sessionBudgetUsd: number
+    /** Most that replays and their judges may cost in a UTC day, USD. */
+    shadowDailyUsdBudget: number
+    /** Ask a cheaper model the same as a sample of the requests, and compare. */
+    shadowEvalEnabled: boolean
+    /** Share of the answered requests that are sampled. */
+    shadowSampleRate: number
+    /** How long samples and their scores are kept, days. */
+    shadowTtlDays: number
     /** Retry without a field when an upstream refuses it by name. */
     stripUnsupportedFields: boolean
     /** Globs of models that think in tags inside the text. The gateway moves these thoughts to the reasoning channel. */
@@ -224,8 +232,14 @@ declare module '../core/config/define.ts' {
     'reasoning_replay.enabled': boolean
     'request_log.bodies': boolean
     'routing.account_rotation': 'priority' | 'round_robin'
+    'routing.quality_tiebreak': boolean
     'semantic_cache.enabled': boolean
     'semantic_cache.threshold': number
+    'shadow.challengers': (string)[]
+    'shadow.enabled': boolean
+    'shadow.judge_model': string | null
+    'shadow.opt_out': boolean
+    'shadow.sample_rate': number
     stream_heartbeat_ms: number
     'think_tags.models': (string)[]
     'token_saver.caveman_level': 'lite' | 'full' | 'ultra' | 'wenyan-lite' | 'wenyan' | 'wenyan-ultra' | 'off' | null

@@ -34,6 +34,7 @@ export const LEAVES_OUT = {
   requestLog: true,
   savings: true,
   advisor: true,
+  shadowEval: true,
   liveEvents: true,
   playground: true,
   resilience: true,

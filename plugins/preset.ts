@@ -52,6 +52,7 @@ import { responsesState } from './responses-state/index.ts'
 import { savings } from './savings/index.ts'
 import { semanticCache } from './semantic-cache/index.ts'
 import { settings } from './settings/index.ts'
+import { shadowEval } from './shadow-eval/index.ts'
 import { signIn } from './sign-in/index.ts'
 import { stripUnsupported } from './strip-unsupported/index.ts'
 import { telemetry } from './telemetry/index.ts'
@@ -95,7 +96,9 @@ export type {} from './request-log/service.ts'
 export type {} from './resilience/events.ts'
 export type {} from './resilience/service.ts'
 export type {} from './savings/service.ts'
+export type {} from './semantic-cache/service.ts'
 export type {} from './settings/service.ts'
+export type {} from './shadow-eval/service.ts'
 export type {} from './sign-in/service.ts'
 export type {} from './transfer/service.ts'
 export type {} from './virtual-models/resource.ts'
@@ -142,6 +145,8 @@ export interface PresetOptions {
   savings?: Parameters<typeof savings>[0] | false
   /** It needs the ledger, the catalogue and virtual models. */
   advisor?: Parameters<typeof advisor>[0] | false
+  /** It needs the ledger, budgets, the catalogue and virtual models. */
+  shadowEval?: Parameters<typeof shadowEval>[0] | false
   liveEvents?: Parameters<typeof liveEvents>[0] | false
   playground?: false
   resilience?: Parameters<typeof resilience>[0] | false
@@ -226,6 +231,12 @@ export function preset(options: PresetOptions = {}): Plugin[] {
       options.virtualModels !== false &&
       options.advisor !== false &&
       advisor(options.advisor),
+    options.ledger !== false &&
+      options.budgets !== false &&
+      options.catalog !== false &&
+      options.virtualModels !== false &&
+      options.shadowEval !== false &&
+      shadowEval(options.shadowEval),
     options.liveEvents !== false && liveEvents(options.liveEvents),
     options.playground !== false && playground(),
     options.resilience !== false && resilience(options.resilience),

@@ -12,7 +12,7 @@ export const EVENT_TEXT = {
   'account.quota_exhausted': 'A connection’s quota is used up.',
   'provider.outage': 'A provider failed five times within a minute (minor), or ten times (major).',
   'webhook.endpoint_auto_disabled': 'Another endpoint was disabled after five days of failures.',
-  'report.weekly_digest': 'The savings of a week. This event is not sent yet.',
+  'report.weekly_digest': 'The savings of a week, and the largest opportunities.',
   'key.created': 'A client key was created.',
   'key.rotated': 'A client key got a new secret.',
   'key.deleted': 'A client key was revoked.',

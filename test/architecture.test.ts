@@ -92,7 +92,7 @@ describe('floors', () => {
   it('policy plugins use of core what every plugin may import from hookgate/core, and pure functions', () => {
     const policies =
       /^plugins\/(cache-injection|exact-cache|guardrails|helicone|payload-rules|reasoning-replay|savings|semantic-cache|think-tags|thought-signatures|token-saver|wasm-filters)\//
-    const pure = ['bringsSecret', 'entropy', 'monthsOf', 'pathSegments', 'signatureFits']
+    const pure = ['bringsSecret', 'Calendar', 'calendarOf', 'entropy', 'monthsOf', 'pathSegments', 'signatureFits']
     const entry = [...imported('core/index.ts')]
     const open = new Set(entry.flatMap(({ names }) => names))
     const whole = new Set(entry.filter(({ names }) => names.includes('*')).map(({ from }) => from))

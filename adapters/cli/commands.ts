@@ -83,7 +83,10 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   savings: {
     about: 'Savings, and the check of their receipts.',
     alone: () => import('./savings.ts').then((module) => module.totals),
-    commands: { verify: () => import('./savings.ts').then((module) => module.verify) },
+    commands: {
+      verify: () => import('./savings.ts').then((module) => module.verify),
+      statement: () => import('./savings.ts').then((module) => module.statement),
+    },
   },
   advisor: {
     about: 'Recommendations: list, apply, confirm, roll back.',
@@ -98,6 +101,15 @@ export const COMMANDS: Readonly<Record<string, Load | Group>> = {
   },
   digest: () => import('./advisor.ts').then((module) => module.digestCommand),
   eval: () => import('./eval.ts').then((module) => module.evalCommand),
+  shadow: {
+    about: 'Shadow evaluation: how cheaper models would have answered.',
+    alone: () => import('./shadow.ts').then((module) => module.listSamples),
+    commands: {
+      list: () => import('./shadow.ts').then((module) => module.listSamples),
+      export: () => import('./shadow.ts').then((module) => module.exportSamples),
+      rm: () => import('./shadow.ts').then((module) => module.removeSamples),
+    },
+  },
   'free-pool': () => import('./free-pool.ts').then((module) => module.freePoolCommand),
   report: () => import('./report.ts').then((module) => module.reportCommand),
   pricing: {

@@ -6,7 +6,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate', 'bench'],
   Access: ['key', 'token', 'password', 'master-key', 'signup', 'org', 'user'],
   Models: ['provider', 'routes', 'pricing', 'price'],
-  Money: ['budget', 'usage', 'report', 'savings', 'advisor', 'digest', 'eval', 'free-pool'],
+  Money: ['budget', 'usage', 'report', 'savings', 'advisor', 'digest', 'eval', 'shadow', 'free-pool'],
   Configuration: ['plan', 'apply', 'plugins', 'hooks', 'env', 'export', 'import'],
   Operations: ['db', 'audit', 'webhook', 'responses'],
   Development: ['dev', 'plugin', 'filter', 'completion'],

@@ -1,4 +1,4 @@
-// `hookgate savings`: prints savings by source; `hookgate savings verify` verifies their receipts.
+// `hookgate savings`: prints savings by source; `verify` verifies their receipts, `statement` writes those of a month.
 import { action, JSON_FLAG, PLANE } from './action.ts'
 import { queryOf, readControlPlane, WINDOW } from './control-plane.ts'
 import { count, localTime, usd } from './figures.ts'
@@ -23,7 +23,8 @@ interface Report {
 
 export const totals = action({
   name: 'savings',
-  description: 'Show what was saved, in all and by source. `hookgate savings verify` checks the receipts.',
+  description:
+    'Show what was saved, in all and by source. `hookgate savings verify` checks the receipts, `statement` sums up a month.',
   args: {
     ...WINDOW,
     ...JSON_FLAG,
@@ -57,6 +58,26 @@ export const verify = action({
       count === 0 ? 'There are no savings receipts.' : `${count} savings ${count === 1 ? 'receipt is' : 'receipts are'} whole.`,
     )
     return 0
+  },
+})
+
+export const statement = action({
+  name: 'statement',
+  description: 'Write the statement of savings of a month: by source, what is measured and what estimated.',
+  args: {
+    month: {
+      type: 'string',
+      valueHint: '2026-11',
+      description: 'A month in GATEWAY_BUDGET_TIMEZONE (default: the last one that is over)',
+    },
+    format: { type: 'enum', options: ['md', 'csv', 'json'], default: 'md', description: 'md (default), csv or json' },
+    ...PLANE,
+  },
+  fields: { month: 'month', format: 'format' },
+  async run({ month, format, ...given }) {
+    const path = `/api/savings/statement${queryOf({ month, format })}`
+    if (format === 'json') return printJson(await readControlPlane(given, ({ call }) => call<object>('GET', path)))
+    process.stdout.write(await readControlPlane(given, async ({ download }) => (await download(path)).text()))
   },
 })
 

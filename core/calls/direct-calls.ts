@@ -12,6 +12,7 @@ import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls, S
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import { credentialsOf } from '../text/sanitize.ts'
 import type { Dialect } from '../types/canonical.ts'
+import type { Outcome } from '../types/context.ts'
 import type { HeaderBag, WireRequest } from '../types/ports.ts'
 import type { Connection } from '../types/provider.ts'
 
@@ -19,7 +20,7 @@ const MAX_BYTES = 1024 * 1024
 
 // Settles a direct call that a vendor bills, like an internal call: ledger, metrics and log record it under its source. It has no key, so
 // it counts against no key's budget.
-function bookSideCall(runtime: Runtime, bill: SideBill): void {
+function bookSideCall(runtime: Runtime, bill: SideBill): Outcome {
   const { connection, model, operation, source, orgId, usage, status, startedAt } = bill
   const { generation, clock } = runtime
   const latencyMs = Math.max(0, clock.now() - startedAt)
@@ -41,7 +42,7 @@ function bookSideCall(runtime: Runtime, bill: SideBill): void {
   ctx.candidate = { target, connection }
   ctx.facts = { content: true, contentBytes: 0, terminal: true, usage, finish: null, error: null }
   ctx.attempts.push({ candidate: ctx.candidate, startedAt, status, latencyMs, usage, action: 'returned' })
-  settle(runtime, ctx, { status, error: null, firstByteAt: null })
+  return settle(runtime, ctx, { status, error: null, firstByteAt: null })
 }
 
 export function directCalls(runtime: Runtime): DirectCalls {

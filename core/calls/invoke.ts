@@ -33,8 +33,10 @@ export async function invoke(common: Runtime, request: CanonicalRequest, options
   const done = (status: number, error: GatewayError | null): void => {
     for (const off of unbind) off?.()
     parent?.calls?.delete(ctx)
-    if (parent === null) settle(runtime, ctx, { status, error, firstByteAt: null })
-    else for (const step of stepsOf(runtime, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
+    if (parent === null) {
+      const outcome = settle(runtime, ctx, { status, error, firstByteAt: null })
+      options.settled?.(outcome)
+    } else for (const step of stepsOf(runtime, ctx, status, error)) parent.steps.push({ ...step, index: parent.steps.length })
   }
   try {
     const { target } = options

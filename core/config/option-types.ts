@@ -75,14 +75,6 @@ export interface ConfigOptions {
   requireApiKey: boolean
   /** Named lists of candidates, ordered by cost. */
   routes: string
-  /** Daily spend cap of replays. */
-  shadowDailyUsdBudget: number
-  /** Replay a sample of requests. */
-  shadowEvalEnabled: boolean
-  /** Share of requests replayed. */
-  shadowSampleRate: number
-  /** How long samples are kept, days. */
-  shadowTtlDays: number
   /** Store of short-lived values, opened by the plugin that offers a driver for its scheme. */
   storageUrl: string
   /** Heartbeat of quiet streams, ms; 0 disables. */

@@ -17,7 +17,6 @@ const v = (
 })
 const atStart = { atStart: true } as const
 const positive = { min: 0 }
-const fraction = { min: 0, max: 1 }
 
 export const VARIABLES: readonly Variable[] = [
   v('PROFILE', 'enum', 'local', 'Who this gateway serves: one user, or many tenants.', { values: ['local', 'cloud'] }),
@@ -151,12 +150,6 @@ export const VARIABLES: readonly Variable[] = [
   v('USAGE_RETENTION_DAYS', 'int', 30, 'How long usage is kept, days; 0 or negative keeps forever.'),
   v('FREE_POOL_VM', 'string', 'gateway/free', 'Name of the virtual model of the free pool.'),
   v('LOG_RETENTION_DAYS', 'int', 30, 'How long logged requests are kept, days; 0 disables time pruning.', positive),
-
-  // Not read yet.
-  v('SHADOW_EVAL_ENABLED', 'bool', false, 'Replay a sample of requests.'),
-  v('SHADOW_SAMPLE_RATE', 'number', 0.02, 'Share of requests replayed.', fraction),
-  v('SHADOW_DAILY_USD_BUDGET', 'number', 5, 'Daily spend cap of replays.', positive),
-  v('SHADOW_TTL_DAYS', 'int', 7, 'How long samples are kept, days.', positive),
 ]
 
 /** The variables that select the configuration file. They are read before the file names its plugins, and all others after it. */

@@ -3,7 +3,7 @@ import type { $Fetch } from 'ofetch'
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Awaitable, CanonicalRequest, Operation } from './canonical.ts'
-import type { KeyScope, LiveRequest, ModelKind, RequestContext, RequestOf, Slot, Target } from './context.ts'
+import type { KeyScope, LiveRequest, ModelKind, Outcome, RequestContext, RequestOf, Slot, Target } from './context.ts'
 import type { Db, Migration, TenantWall, View } from './db.ts'
 import type { WireBody } from './dialect.ts'
 import type { ContextHook, GatewayHooks, HookFor, HookOptions, OperationHookOptions } from './hooks.ts'
@@ -136,6 +136,8 @@ export interface InvokeOptions {
   warns?: boolean
   orgId?: number | null
   signal?: AbortSignal
+  /** Called with the outcome when the call is settled. A call with a parent settles with its parent, and this is not called. */
+  settled?(outcome: Outcome): void
 }
 
 export interface AddHook {

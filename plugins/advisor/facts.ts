@@ -1,5 +1,6 @@
 // The facts that recommendations are computed from: usage of 30 days, counted calls of 14 days, virtual models, keys and settings. Usage is
 // summed in slices of an hour, so that requests go on in between.
+import { REPLAY_SOURCE } from '../../core/records/replays.ts'
 import type { Calendar, Window } from '../../core/timing/calendar.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 import type { ModelPrice } from '../../core/types/prices.ts'
@@ -36,6 +37,8 @@ export interface Facts {
   /** Ids of keys with a request in the last 30 days; null: usage rows are not kept that long. */
   readonly busyKeys: ReadonlySet<number> | null
   price(provider: string, model: string): Readonly<ModelPrice> | undefined
+  /** The score of shadow evaluation, without samples of which only words were compared; null: there is none. */
+  quality(served: string, challenger: string): { readonly samples: number; readonly score: number } | null
   /** The value of a setting; undefined: no plugin declares it. */
   setting(key: string): unknown
   /** Whether the file fixes it. */
@@ -55,7 +58,7 @@ export interface Spend {
 }
 
 export interface FactSources {
-  readonly gateway: Pick<PluginGateway, 'db' | 'use'>
+  readonly gateway: Pick<PluginGateway, 'db' | 'use' | 'optional'>
   readonly calendar: Calendar
   readonly retentionDays: number
   readonly monthlyBudgetUsd: number | null
@@ -79,6 +82,8 @@ export async function factsOf(
       .declared(orgId)
       .map((setting) => [setting.key, setting]),
   )
+  const pairs = (await gateway.optional('shadow')()?.pairs({ orgId, since, until: now })) ?? []
+  const qualities = new Map(pairs.map(({ served, challenger, compared }) => [`${served} ${challenger}`, compared]))
   const seenDays = Math.min(WINDOW_DAYS, Math.max(1, (now - (firstAt ?? now)) / DAY_MS))
   return {
     orgId,
@@ -90,6 +95,7 @@ export async function factsOf(
     keys: gateway.use('keys').list(orgId),
     busyKeys: retentionDays <= 0 || retentionDays >= IDLE_DAYS ? keys : null,
     price,
+    quality: (served, challenger) => qualities.get(`${served} ${challenger}`) ?? null,
     setting: (key) => declared.get(key)?.value,
     isPinned: (key) => declared.get(key)?.pinned ?? false,
     isOwn: (key) => changesSettings() && (orgId === null || declared.get(key)?.scope === 'organization'),
@@ -111,9 +117,10 @@ async function summed(usage: Services['ledger']['usage'], orgId: number | null, 
   let firstAt: number | null = null
   let monthNano = 0
   for (const [from, until] of slices(Math.min(month, now - IDLE_DAYS * DAY_MS), month, now)) {
-    const groups = usage.sums({ since: from, until, orgId }, ['key', 'virtual_model', 'provider', 'model'])
+    const groups = usage.sums({ since: from, until, orgId }, ['key', 'virtual_model', 'provider', 'model', 'source'])
     for await (const { group, stored, requests, errors, tokens, costNano } of groups) {
-      const [, virtualModel = null, provider = null, model = null] = group
+      const [, virtualModel = null, provider = null, model = null, source = null] = group
+      if (source === REPLAY_SOURCE) continue
       if (from >= month) monthNano += costNano
       if (from >= now - IDLE_DAYS * DAY_MS) keys.add(Number(stored[0]))
       if (from < since || provider === null || model === null) continue

@@ -2,6 +2,7 @@
 // accounts of a request, the amount to reserve, and the events to emit.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import { calendarOf } from '../../core/timing/calendar.ts'
 import type { Db } from '../../core/types/db.ts'
 import { type Applied, admission } from './admission.ts'
@@ -13,7 +14,7 @@ import { budgetMetrics, statusOf } from './api/status.ts'
 import { budgetFacts } from './attention.ts'
 import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
 import { upstreamDialects } from './estimate/calls.ts'
-import { estimator, type FactsOf, tokenEstimator } from './estimate/estimate.ts'
+import { estimator, type FactsOf, ownCallEstimator, tokenEstimator } from './estimate/estimate.ts'
 import { withMarkup } from './estimate/markup.ts'
 import { toolShares } from './estimate/server-tools.ts'
 import { forgetSums } from './forgotten.ts'
@@ -119,7 +120,10 @@ export const budgets = definePlugin({
       connections,
       prices: gateway.optional('prices'),
     }
-    gateway.provide('estimates', { tokens: tokenEstimator(factsOf, compiledModels, rules) })
+    gateway.provide('estimates', {
+      tokens: tokenEstimator(factsOf, compiledModels, rules),
+      ownCall: ownCallEstimator(factsOf),
+    })
     const gate = admission({
       gateway,
       ledger,
@@ -138,7 +142,7 @@ export const budgets = definePlugin({
     gateway.hook('request', gate.check, { order: 'post' })
     gateway.hook('admit', gate.reserve)
     gateway.hook('settle', (ctx, { chargeNano }) => {
-      if (!chargeNano) return
+      if (!chargeNano || isReplay(ctx)) return
       const applied = slot.get(ctx)
       const held = applied?.held ?? []
       const accounts = directory.of(ctx).map((budget) => accountAt(budget, calendar, ctx.startedAt))

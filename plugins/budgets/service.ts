@@ -1,4 +1,5 @@
 // Types of the services `budgets` and `estimates`.
+import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 
 export const SCOPES = ['org', 'virtual_model', 'key'] as const
@@ -45,10 +46,15 @@ export interface TokenEstimate {
   readonly explicit: boolean
 }
 
-/** Estimates a request before it is sent. Call it in an `admit` hook, which has the plan. */
+/** Estimates a request before it is sent. */
 export interface EstimateService {
-  /** @throws GatewayError 400 for a prompt of unknown size, where `budgets.unknownPrompt` refuses it. */
+  /**
+   * Call it in an `admit` hook, which has the plan. @throws GatewayError 400 for a prompt of unknown size, where
+   * `budgets.unknownPrompt` refuses it.
+   */
   tokens(ctx: RequestContext): TokenEstimate
+  /** Returns an upper limit of the cost of one call that a plugin makes, nano-USD; 0 when no price is known. */
+  ownCall(call: { readonly provider: string; readonly model: string }, request: Frozen<CanonicalRequest>): number
 }
 
 /** Active budgets, also disabled ones, read from memory. */

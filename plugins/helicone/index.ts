@@ -26,6 +26,7 @@ export const helicone = definePlugin({
     const cachePolicy = gateway.optional('cachePolicy')
     const guardrails = gateway.optional('guardrails')
     const requestLog = gateway.optional('requestLog')
+    const shadow = gateway.optional('shadow')
     const providerAt = providerHosts(gateway.use('accounts'), gateway.use('configuration'))
     const rates = ratePolicies(gateway.counters, keys)
     const slot = gateway.slot<Asked>()
@@ -45,7 +46,10 @@ export const helicone = definePlugin({
         if (isTrue(headers, 'helicone-llm-security-enabled') || isTrue(headers, 'helicone-prompt-security-enabled'))
           guardrails()?.tighten(ctx)
         const omitted = { request: isTrue(headers, 'helicone-omit-request'), answer: isTrue(headers, 'helicone-omit-response') }
-        if (omitted.request || omitted.answer) requestLog()?.omit(ctx, omitted)
+        if (omitted.request || omitted.answer) {
+          requestLog()?.omit(ctx, omitted)
+          shadow()?.omit(ctx)
+        }
         const properties = propertiesIn(headers)
         if (properties !== null) ctx.properties = { ...ctx.properties, ...properties }
         const costCenter = costCenterIn(headers)

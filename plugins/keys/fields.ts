@@ -28,6 +28,7 @@ export const createBody = z.strictObject({
   session_budget_usd: usd.optional(),
   expires_at: instant.optional(),
   guardrails_exempt: z.boolean().optional(),
+  shadow_opt_out: z.boolean().optional(),
 })
 export type KeyBody = z.output<typeof createBody>
 
@@ -42,6 +43,7 @@ export const keyRecord = z.strictObject({
   session_budget_usd: z.number().nullable(),
   expires_at: z.string().nullable(),
   guardrails_exempt: z.boolean(),
+  shadow_opt_out: z.boolean(),
   managed_by: z.enum(['config', 'api']),
   config_key: z.string().nullable().describe('Its name in gateway.config.ts; null for rows of the API.'),
   created_at: z.string(),
@@ -61,6 +63,7 @@ export const declaredKey = z.strictObject({
   sessionBudgetUsd: usd.optional(),
   expiresAt: instant.optional(),
   guardrailsExempt: z.boolean().optional(),
+  shadowOptOut: z.boolean().optional(),
 })
 export type DeclaredKey = z.output<typeof declaredKey>
 
@@ -74,6 +77,7 @@ export function bodyOf(declared: DeclaredKey): KeyBody {
     session_budget_usd: declared.sessionBudgetUsd,
     expires_at: declared.expiresAt,
     guardrails_exempt: declared.guardrailsExempt,
+    shadow_opt_out: declared.shadowOptOut,
   }
 }
 
@@ -94,6 +98,7 @@ export function fieldsOf(body: KeyBody, before: KeyFields): KeyFields {
           : Math.round(body.session_budget_usd * NANO),
     expires_at: body.expires_at === undefined ? before.expires_at : body.expires_at === null ? null : Date.parse(body.expires_at),
     guardrails_exempt: kept(body.guardrails_exempt, before.guardrails_exempt),
+    shadow_opt_out: kept(body.shadow_opt_out, before.shadow_opt_out),
   }
 }
 
@@ -106,6 +111,7 @@ export const NO_FIELDS: KeyFields = {
   session_budget_nano: null,
   expires_at: null,
   guardrails_exempt: false,
+  shadow_opt_out: false,
 }
 
 export function recordOf(row: KeyRow): z.input<typeof keyRecord> {
@@ -120,6 +126,7 @@ export function recordOf(row: KeyRow): z.input<typeof keyRecord> {
     session_budget_usd: row.session_budget_nano === null ? null : row.session_budget_nano / NANO,
     expires_at: row.expires_at === null ? null : new Date(row.expires_at).toISOString(),
     guardrails_exempt: row.guardrails_exempt,
+    shadow_opt_out: row.shadow_opt_out,
     managed_by: row.managed_by,
     config_key: row.config_key,
     created_at: new Date(row.created_at).toISOString(),

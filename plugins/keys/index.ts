@@ -150,6 +150,7 @@ function clientKey(row: KeyRow): ClientKey {
     sessionBudgetNano: row.session_budget_nano,
     expiresAt: row.expires_at,
     guardrailsExempt: row.guardrails_exempt,
+    shadowOptOut: row.shadow_opt_out,
     createdBy: row.created_by,
     createdAt: row.created_at,
   }

@@ -30,4 +30,5 @@ export const migrations: Migration[] = [
   },
   { id: '002-guardrails-exempt', up: 'ALTER TABLE keys ADD COLUMN guardrails_exempt {{int}} NOT NULL DEFAULT 0' },
   { id: '003-created-by', up: 'ALTER TABLE keys ADD COLUMN created_by {{int}}' },
+  { id: '004-shadow-opt-out', up: 'ALTER TABLE keys ADD COLUMN shadow_opt_out {{int}} NOT NULL DEFAULT 0' },
 ]

@@ -26,6 +26,8 @@ export interface KeyConfig {
   expiresAt?: string | null
   /** Guardrails do not check its requests and answers. */
   guardrailsExempt?: boolean
+  /** Its requests are not sampled by shadow evaluation. */
+  shadowOptOut?: boolean
   adopt?: boolean
 }
 

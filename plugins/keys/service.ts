@@ -18,6 +18,8 @@ export interface ClientKey {
   readonly expiresAt: number | null
   /** Guardrails skip requests with this key. */
   readonly guardrailsExempt: boolean
+  /** Shadow evaluation samples no request with this key. */
+  readonly shadowOptOut: boolean
   /** The person who made it; null: a token, the command line or the configuration file. */
   readonly createdBy: number | null
   /** Epoch ms. */

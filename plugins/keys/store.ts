@@ -18,6 +18,7 @@ export const keyRow = z.object({
   session_budget_nano: nullableInt,
   expires_at: nullableInt,
   guardrails_exempt: z.number().transform((flag) => flag === 1),
+  shadow_opt_out: z.number().transform((flag) => flag === 1),
   created_at: z.number().int(),
   updated_at: z.number().int(),
   revoked_at: nullableInt,
@@ -39,6 +40,7 @@ export interface KeyFields {
   session_budget_nano: number | null
   expires_at: number | null
   guardrails_exempt: boolean
+  shadow_opt_out: boolean
 }
 
 export interface NewKey extends KeyFields {
@@ -64,9 +66,10 @@ export function configKeys(db: Db): Promise<KeyRow[]> {
 export async function insertKey(db: Db, orgId: number | null, key: NewKey, now: number): Promise<KeyRow> {
   const row = await db.get(
     sql`INSERT INTO keys (org_id, label, mac, last4, allowed_models, rate_limit_rpm, rate_limit_tpm, cost_center,
-          session_budget_nano, expires_at, guardrails_exempt, created_at, updated_at, managed_by, config_key, declared, created_by)
+          session_budget_nano, expires_at, guardrails_exempt, shadow_opt_out, created_at, updated_at, managed_by, config_key, declared, created_by)
         VALUES (${orgId ?? 0}, ${key.label}, ${key.mac}, ${key.last4}, ${JSON.stringify(key.allowed_models)}, ${key.rate_limit_rpm},
-          ${key.rate_limit_tpm}, ${key.cost_center}, ${key.session_budget_nano}, ${key.expires_at}, ${key.guardrails_exempt ? 1 : 0}, ${now}, ${now},
+          ${key.rate_limit_tpm}, ${key.cost_center}, ${key.session_budget_nano}, ${key.expires_at}, ${key.guardrails_exempt ? 1 : 0},
+          ${key.shadow_opt_out ? 1 : 0}, ${now}, ${now},
           ${key.config_key === undefined ? 'api' : 'config'}, ${key.config_key ?? null}, ${key.declared ?? null},
           ${key.created_by ?? null})
         RETURNING *`,
@@ -81,7 +84,7 @@ export function updateKey(db: Db, orgId: number | null, id: number, fields: KeyF
     sql`UPDATE keys SET label = ${fields.label}, allowed_models = ${JSON.stringify(fields.allowed_models)},
           rate_limit_rpm = ${fields.rate_limit_rpm}, rate_limit_tpm = ${fields.rate_limit_tpm}, cost_center = ${fields.cost_center},
           session_budget_nano = ${fields.session_budget_nano}, expires_at = ${fields.expires_at},
-          guardrails_exempt = ${fields.guardrails_exempt ? 1 : 0}, updated_at = ${now}
+          guardrails_exempt = ${fields.guardrails_exempt ? 1 : 0}, shadow_opt_out = ${fields.shadow_opt_out ? 1 : 0}, updated_at = ${now}
         WHERE id = ${id} AND org_id = ${orgId ?? 0} AND ${LIVING} RETURNING *`,
     keyRow,
   )
@@ -116,7 +119,7 @@ export async function declareKey(db: Db, id: number, key: NewKey, rotate: boolea
     sql`UPDATE keys SET ${secret} label = ${key.label}, allowed_models = ${JSON.stringify(key.allowed_models)},
           rate_limit_rpm = ${key.rate_limit_rpm}, rate_limit_tpm = ${key.rate_limit_tpm}, cost_center = ${key.cost_center},
           session_budget_nano = ${key.session_budget_nano}, expires_at = ${key.expires_at},
-          guardrails_exempt = ${key.guardrails_exempt ? 1 : 0}, updated_at = ${now},
+          guardrails_exempt = ${key.guardrails_exempt ? 1 : 0}, shadow_opt_out = ${key.shadow_opt_out ? 1 : 0}, updated_at = ${now},
           managed_by = 'config', config_key = ${key.config_key ?? null}, declared = ${key.declared ?? null},
           archived_at = NULL, revoked_at = NULL
         WHERE id = ${id}`,

@@ -193,7 +193,7 @@ export interface UsageReader {
   newest(filter: UsageFilter, cap: number, each: (row: UsageRow) => void): Promise<{ truncated: boolean }>
   /** Yields exact sums from the database in the order of the groups, page by page, so that memory stays limited. */
   sums(filter: UsageFilter, by: readonly UsageGroup[]): AsyncIterable<UsageSum>
-  /** Returns the sum of the filter's rows; call it inside a transaction with its `db`. */
+  /** Returns the sum of the filter's rows, without replays, for budgets; call it inside a transaction with its `db`. */
   charged(db: Db, filter: UsageFilter): Promise<Charged>
 }
 

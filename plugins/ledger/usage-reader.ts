@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
+import { REPLAY_SOURCE } from '../../core/records/replays.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
 import type { UsageFilter, UsageGroup, UsageReader, UsageRow, UsageSum } from './service.ts'
 import { type StoredRow, usageRowOf } from './stored-row.ts'
@@ -33,7 +34,7 @@ export function usageReader(db: Db): UsageReader {
     async charged(tx, filter) {
       const row = await tx.get<{ nano: number | null; requests: number | null }>(
         sql`SELECT SUM(charge_nano) AS nano, SUM(CASE WHEN step = 0 THEN 1 ELSE 0 END) AS requests
-            FROM ledger_usage WHERE ${matching(filter)}`,
+            FROM ledger_usage WHERE ${matching(filter)} AND source <> ${REPLAY_SOURCE}`,
       )
       return { nano: row?.nano ?? 0, requests: row?.requests ?? 0 }
     },

@@ -3,12 +3,14 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { rootOf } from '../../core/records/root-request.ts'
+import { calendarOf } from '../../core/timing/calendar.ts'
 import { savingsRoutes } from './api.ts'
 import { receiptsOf } from './booking.ts'
 import { migrations } from './migrations.ts'
 import { moneyOf } from './money.ts'
 import type { Claim } from './service.ts'
 import { checkedClaim } from './sources/claimed.ts'
+import { statementRoute } from './statement/route.ts'
 import { chainPending, chains, insertReceipt, pruneOldest, unchained } from './store.ts'
 import { savedIn, savedOf } from './sums.ts'
 
@@ -25,9 +27,11 @@ export const savings = definePlugin({
   config: z.strictObject({
     /** Older receipts are deleted; 0 and below keep them. */
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
+    /** IANA zone of the months of statements. */
+    timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
   }),
   migrations,
-  setup(gateway, { usageRetentionDays }) {
+  setup(gateway, { usageRetentionDays, timezone }) {
     const { db, clock } = gateway
     const money = moneyOf(gateway)
     const claims = gateway.slot<Map<string, Claim>>()
@@ -58,6 +62,7 @@ export const savings = definePlugin({
       for (const orgId of await unchained(db)) if (!signal.aborted) await chainPending(db, orgId, signal)
     })
     savingsRoutes(gateway)
+    statementRoute(gateway, calendarOf(timezone), usageRetentionDays)
     if (usageRetentionDays <= 0) return
     gateway.every('retention', RETENTION_MS, async (signal) => {
       const cutoff = clock.now() - usageRetentionDays * DAY_MS

@@ -10,7 +10,7 @@ import type { Outcome, RequestContext, Slot, Target } from '../../core/types/con
 import type { Clock, Logger, Vault, VectorStore } from '../../core/types/ports.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { StreamTransform } from '../../core/types/stream.ts'
-import type { Embed, EmbedModel } from './embedder.ts'
+import type { EmbedModel } from './embedder.ts'
 import { agree, type KeptText, keptOf, readKept, responseOf } from './kept-text.ts'
 import { promptOf, scopeOf } from './prompt.ts'
 import type { Route, Routes } from './routes.ts'
@@ -32,7 +32,8 @@ export interface AnsweringSources {
   readonly vault: Pick<Vault, 'mac' | 'seal' | 'open'>
   readonly vectors: VectorStore
   readonly routes: Routes
-  readonly embed: Embed
+  /** Returns one vector of length 1 per text; null when there are none. */
+  embed(ctx: RequestContext, by: EmbedModel, texts: readonly string[]): Promise<readonly Float32Array[] | null>
   readonly pending: Slot<Pending>
   readonly ttlMs: number
   /** Fraction of the hits that are answered by the model and compared. */

@@ -4,14 +4,16 @@ import { estimateText, noUsage } from '../../core/models/token-estimate.ts'
 import type { ConnectionService, DirectCalls } from '../../core/services.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
 import type { Usage } from '../../core/types/answer.ts'
-import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Connection } from '../../core/types/provider.ts'
 
 export interface EmbedderSources {
   readonly clock: Pick<Clock, 'now'>
   readonly log: Logger
   readonly calls: Pick<DirectCalls, 'post' | 'book'>
   readonly connections: Pick<ConnectionService, 'list'>
+  /** Whether the account must not be called for the model now. */
+  resting(connection: Connection, model: string): boolean
 }
 
 // The embedding model: a concrete model of an external provider. A virtual one could depend on the answer that it should find, so it is
@@ -41,8 +43,23 @@ export function embedModelOf(name: string | null, { internalNames, knowsProvider
   return { name, provider, model: name.slice(slash + 1) }
 }
 
-/** Returns one vector of length 1 per text; null when there are none. Billed to the caller's organization, not to its key. */
-export type Embed = (ctx: RequestContext, by: EmbedModel, texts: readonly string[]) => Promise<readonly Float32Array[] | null>
+/** Texts of one organization to embed, and the source under which the call is in the books. */
+export interface EmbedCall {
+  readonly orgId: number | null
+  readonly source: string
+  readonly by: EmbedModel
+  readonly texts: readonly string[]
+}
+
+export interface Embedded {
+  /** One vector of length 1 per text; null when there are none. */
+  readonly vectors: readonly Float32Array[] | null
+  /** Nano-USD as booked; 0 when no price is known. */
+  readonly costNano: number
+}
+
+/** The call is billed to the organization, not to a key. */
+export type Embedder = (call: EmbedCall) => Promise<Embedded>
 
 const TIMEOUT_MS = 2000
 const MAX_DIMENSIONS = 8192
@@ -55,39 +72,43 @@ const answer = z.object({
     .catch(undefined),
 })
 
-export function embedder({ clock, log, calls, connections }: EmbedderSources): Embed {
-  return async (ctx, { provider, model }, texts) => {
-    const connection = connections.list(provider, model, ctx)[0]
-    if (connection === undefined) return null
+export function embedder({ clock, log, calls, connections, resting }: EmbedderSources): Embedder {
+  return async ({ orgId, source, by: { provider, model }, texts }) => {
+    const asked = connections.list(provider, model, { principal: { ...NO_KEY, orgId } })
+    const connection = asked.find((one) => !resting(one, model))
+    let costNano = 0
+    if (connection === undefined) return { vectors: null, costNano }
     const startedAt = clock.now()
     try {
       const body = { model, input: texts, encoding_format: 'float' }
       const { status, body: bytes } = await calls.post(connection, '/embeddings', body, TIMEOUT_MS)
       if (status !== 200) throw new Error(`The upstream answered ${status}.`)
       const { data, usage } = answer.parse(JSON.parse(decodeUtf8(bytes)))
-      const { orgId } = ctx.principal
-      calls.book({
+      const booked = calls.book({
         connection,
         model,
         operation: 'embeddings',
-        source: 'cache_embedding',
+        source,
         orgId,
         status,
         startedAt,
         usage: usageOf(usage?.prompt_tokens, texts),
       })
+      costNano = booked.costNano ?? 0
       const vectors = inOrder(data).map(normalised)
       if (vectors.length !== texts.length || vectors.includes(null)) throw new Error('The upstream sent other vectors.')
-      return vectors as Float32Array[]
+      return { vectors: vectors as Float32Array[], costNano }
     } catch (error) {
       log.warn('semantic_cache.embedding_failed', {
         model,
         error: error instanceof z.ZodError ? 'not understood' : String(error),
       })
-      return null
+      return { vectors: null, costNano }
     }
   }
 }
+
+const NO_KEY = { keyId: null, label: null, allowedModels: null }
 
 function inOrder(data: z.output<typeof answer>['data']): number[][] {
   return [...data].sort((a, b) => (a.index ?? 0) - (b.index ?? 0)).map(({ embedding }) => embedding)

@@ -97,6 +97,22 @@ export const semanticCache = definePlugin({
     settings.watch('semantic_cache.threshold', (_threshold, orgId) => routes.reset(orgId ?? undefined))
     gateway.hook('ready', refuse)
 
+    const accountState = gateway.optional('accountState')
+    const embed = embedder({
+      clock,
+      log,
+      connections,
+      calls: gateway.use('directCalls'),
+      resting: (connection, model) => (accountState()?.blocked(connection, model) ?? null) !== null,
+    })
+    gateway.provide('embeddings', {
+      model: modelFor,
+      async embed(orgId, source, texts) {
+        const by = modelFor(orgId)
+        return by === null ? { vectors: null, costNano: 0 } : embed({ orgId, source, by, texts })
+      },
+    })
+
     const work = new Set<Promise<void>>()
     const pending = gateway.slot<Pending>()
     const cache = answering({
@@ -110,7 +126,8 @@ export const semanticCache = definePlugin({
       modelFor,
       random: config.random,
       revalidateRate: config.revalidateRate,
-      embed: embedder({ clock, log, connections, calls: gateway.use('directCalls') }),
+      embed: async ({ principal: { orgId } }, by, texts) =>
+        (await embed({ orgId, source: 'cache_embedding', by, texts })).vectors,
       policyOf: (ctx) => JSON.stringify([policy.of(ctx), caches.directives(ctx).seed ?? null]),
       maxAgeOf: caches.maxAge,
       // A request for several answers is not served from the cache.

@@ -1,6 +1,7 @@
-// GET /api/eval: ranks models by their results. Quality is known only for models with judged samples.
+// GET /api/eval: ranks models by their results. Quality is known only for models that shadow evaluation has scored.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { entryOf, Figures, usd } from './figures.ts'
 import type { UsageReader } from './ledger.ts'
@@ -27,6 +28,7 @@ interface Ranked {
 }
 
 export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
+  const shadow = gateway.optional('shadow')
   gateway.api({
     method: 'GET',
     path: '/api/eval',
@@ -52,7 +54,7 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
           p95_ms: z.int().nullable(),
           avg_cost_usd: z.number().nullable(),
           cost_per_1k_output_tokens: z.number().nullable(),
-          quality: z.number().nullable(),
+          quality: z.number().nullable().describe('Mean score of shadow evaluation, 0 to 1; null: none.'),
           quality_samples: z.int(),
           score: z.number(),
         }),
@@ -60,10 +62,13 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
     }),
     async handler({ query, orgId }) {
       const window = windowOf(query, gateway.clock.now())
+      const scores = await shadow()?.scores({ ...window, orgId })
       const models = new Map<string, { provider: string; model: string; figures: Calls }>()
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
         if (row.provider === null || row.model === null || row.cached !== null) return
         const id = `${row.provider}/${row.model}`
+        // Judges of shadow evaluation are not ranked for their verdicts.
+        if (isReplay(row) && scores?.has(id) !== true) return
         const { provider, model } = row
         const { figures } = entryOf(models, id, () => ({ provider, model, figures: new Calls() }))
         // Here each step counts as a call.
@@ -71,7 +76,10 @@ export function evalRoute(gateway: PluginGateway, usage: UsageReader): void {
         // A failure without cost carries no information about the price.
         if (row.costNano !== null && (row.costNano > 0 || row.status < 400)) figures.priced++
       })
-      const ranked = ordered([...models.values()].map(shown), query.optimize)
+      const ranked = ordered(
+        [...models].map(([id, model]) => shown(model, scores?.get(id))),
+        query.optimize,
+      )
       return {
         window: shownWindow(window),
         optimize: query.optimize,
@@ -87,7 +95,12 @@ class Calls extends Figures {
   priced = 0
 }
 
-function shown({ provider, model, figures }: { provider: string; model: string; figures: Calls }): Ranked {
+interface Scored {
+  readonly score: number
+  readonly samples: number
+}
+
+function shown({ provider, model, figures }: { provider: string; model: string; figures: Calls }, scored?: Scored): Ranked {
   const { requests, errors, priced, costNano, tokens } = figures
   return {
     provider,
@@ -98,8 +111,8 @@ function shown({ provider, model, figures }: { provider: string; model: string; 
     p95_ms: figures.latency(0.95),
     avg_cost_usd: priced === 0 ? null : usd(costNano / priced),
     cost_per_1k_output_tokens: priced === 0 || tokens.output === 0 ? null : usd((costNano / tokens.output) * 1000),
-    quality: null,
-    quality_samples: 0,
+    quality: scored?.score ?? null,
+    quality_samples: scored?.samples ?? 0,
   }
 }
 

@@ -1,6 +1,7 @@
 // GET /api/usage and /api/usage/split: sums of the newest rows of a window, in total and by group.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { Figures, Grouped, shownTokens, tokensAnswer, usd } from './figures.ts'
 import { KeyNames } from './key-names.ts'
@@ -49,10 +50,17 @@ const VALUE: Readonly<Record<List, (row: UsageRow, keys: KeyNames) => string | n
 const listOf = <N extends List>(name: N) =>
   z.array(z.strictObject({ ...({ [name]: z.string() } as Record<N, z.ZodString>), ...group }))
 
+const part = z.strictObject({
+  requests: z.int(),
+  tokens: tokensAnswer,
+  cost_usd: z.number(),
+})
+
 const summary = z.strictObject({
   window: windowAnswer,
   truncated: z.boolean().describe('There are more rows than are read: the figures are of the newest only.'),
   totals,
+  shadow: part.describe('Replays of shadow evaluation: no other figure contains them.'),
   by_provider: listOf('provider'),
   by_model: listOf('model'),
   by_key: z.array(
@@ -64,12 +72,6 @@ const summary = z.strictObject({
   ),
   by_virtual_model: listOf('virtual_model'),
   by_cost_center: listOf('cost_center'),
-})
-
-const part = z.strictObject({
-  requests: z.int(),
-  tokens: tokensAnswer,
-  cost_usd: z.number(),
 })
 
 export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, savings: Savings): void {
@@ -86,9 +88,11 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
       const keys = new KeyNames()
       let oldest = window.until
       const lists = Object.fromEntries(LISTS.map((name) => [name, new Grouped()])) as Record<List, Grouped>
+      const replays = new Figures()
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
-        all.add(row)
         oldest = row.at
+        if (isReplay(row)) return replays.add(row)
+        all.add(row)
         for (const name of LISTS) lists[name].add(VALUE[name](row, keys), row)
       })
       // When there are more rows, only savings of the rows that were read.
@@ -114,6 +118,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
           unpriced_requests: all.unpriced,
           interrupted_requests: all.interrupted,
         },
+        shadow: { requests: replays.requests, tokens: shownTokens(replays.tokens), cost_usd: usd(replays.costNano) },
         by_provider: shown('provider'),
         by_model: shown('model'),
         by_key: lists.key
@@ -142,6 +147,7 @@ export function summaryRoutes(gateway: PluginGateway, usage: UsageReader, saving
       const window = windowOf(query, gateway.clock.now())
       const [free, own, total] = [new Figures(), new Figures(), new Figures()]
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
+        if (isReplay(row)) return
         total.add(row)
         ;(row.freePool ? free : own).add(row)
       })

@@ -1,6 +1,7 @@
 // GET /api/usage/timeseries: the newest rows of a window by UTC hours or days. Empty points are zero, up to the maximum number of points.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { entryOf, Figures, shownTokens, tokensAnswer, usd } from './figures.ts'
 import { KeyNames } from './key-names.ts'
@@ -69,6 +70,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
       const series = new Map<string, Map<number, Figures>>()
       if (groupOf === null) series.set('', new Map())
       const { truncated } = await usage.newest({ ...window, orgId }, CAP, (row) => {
+        if (isReplay(row)) return
         let name = groupOf === null ? '' : groupOf(row, keys)
         if (!series.has(name) && (isSparse ? told : (series.size + 1) * count) > MAX_POINTS) name = OTHERS
         const points = entryOf(series, name, () => new Map<number, Figures>())

@@ -3,6 +3,7 @@
 import { capable, type RequestNeeds } from './capability.ts'
 import { AUTO, type CompiledModel, type CompiledTarget, PLAIN_CONFIG, plainTarget } from './compiled-model.ts'
 import type { Accounts, Knowledge } from './model-facts.ts'
+import { byQuality } from './strategies/cost.ts'
 import type { LatencyTable, LatencyTables } from './strategies/latency-table.ts'
 
 const WEIGHTS = { health: 0.35, quota: 0.2, cost: 0.25, latency: 0.2 }
@@ -65,6 +66,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     const awake = possible.filter(({ available }) => available.length > 0)
     const eligible = awake.length > 0 ? awake : possible
     const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
+    const qualityOf = ({ provider, model }: CompiledTarget) => knowledge.quality(orgId, provider, model)
     const times = ranks(eligible.map(({ target }) => measured.any(target.id)?.ms ?? null))
     return eligible
       .map(({ target, available, health }, index) => ({
@@ -75,7 +77,10 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
           WEIGHTS.cost * (prices[index] ?? UNKNOWN.cost) +
           WEIGHTS.latency * (times[index] ?? UNKNOWN.latency),
       }))
-      .sort((a, b) => b.score - a.score || (a.target.id < b.target.id ? -1 : 1))
+      .sort(
+        (a, b) =>
+          b.score - a.score || byQuality(qualityOf(a.target), qualityOf(b.target)) || (a.target.id < b.target.id ? -1 : 1),
+      )
       .map(({ target }) => target)
   }
 

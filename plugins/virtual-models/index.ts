@@ -45,6 +45,8 @@ export const virtualModels = definePlugin({
   settings: {
     /** The order of a target's accounts: lowest priority first, or each in turn. */
     'routing.account_rotation': z.enum(['priority', 'round_robin']).default('priority').meta({ scope: 'organization' }),
+    /** Among targets of equal cost, and equals of `auto`: the one with the better score of shadow evaluation. */
+    'routing.quality_tiebreak': z.boolean().default(false).meta({ scope: 'organization' }),
   },
   variables: {
     VIRTUAL_MODELS_ONLY: { option: 'only', about: 'Strict mode: refuse models that are not virtual.' },
@@ -54,7 +56,8 @@ export const virtualModels = definePlugin({
     const { providerId } = gateway.use('configuration')
     const { clock } = gateway
     const monotonic = () => clock.monotonic()
-    const knowledge = knowledgeOf(gateway)
+    const usesQuality = gateway.settings.compiled((get) => get('routing.quality_tiebreak'))
+    const knowledge = knowledgeOf(gateway, usesQuality)
     const view = await gateway.view('living', async (db) => (await activeVirtualModels(db)).map(virtualModel))
     let directory = directoryOf(view.current, providerId)
     view.watch((models) => {

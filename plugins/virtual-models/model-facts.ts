@@ -43,6 +43,8 @@ export interface Knowledge {
   ): Accounts
   /** Returns null when no plugin tracks account state. */
   stateOf(connection: Connection): AccountRecord | null
+  /** Returns the score of shadow evaluation, 0 to 1; null: there is none, or the setting `routing.quality_tiebreak` is off. */
+  quality(orgId: number | null, provider: string, model: string): number | null
   /** Remaining fraction of the quota for the model, 0 to 1; null: unknown. */
   quotaLeft(connection: Connection, model: string): number | null
 }
@@ -50,13 +52,18 @@ export interface Knowledge {
 const NOTHING: Facts = { capabilities: {} }
 const NO_OFFERS: Offered = { all: [], has: () => false, providersOf: () => [] }
 
-export function knowledgeOf(gateway: PluginGateway): Knowledge {
+/** @param usesQuality whether quality decides among equals, for an organization. */
+export function knowledgeOf(
+  gateway: Pick<PluginGateway, 'optional' | 'use'>,
+  usesQuality: (orgId: number | null) => boolean,
+): Knowledge {
   const modelFacts = gateway.optional('modelFacts')
   const catalogue = gateway.optional('modelCatalogue')
   const accountState = gateway.optional('accountState')
   const policy = gateway.optional('accountPolicy')
   const oauthAccounts = gateway.optional('oauthAccounts')
   const quota = gateway.optional('quota')
+  const shadow = gateway.optional('shadow')
   const accounts = gateway.use('accounts')
   const facts = (provider: string, model: string): Facts => modelFacts()?.facts(provider, model) ?? NOTHING
   return {
@@ -65,6 +72,7 @@ export function knowledgeOf(gateway: PluginGateway): Knowledge {
     listedPrice: (provider, model) => listedPrice(facts(provider, model)),
     offered: (orgId) => catalogue()?.offered(orgId) ?? NO_OFFERS,
     stateOf: (connection) => accountState()?.of(connection) ?? null,
+    quality: (orgId, provider, model) => (usesQuality(orgId) ? (shadow()?.known(orgId, provider, model)?.score ?? null) : null),
     quotaLeft: (connection, model) => quota()?.remainingFraction(connection, model) ?? null,
     accounts(orgId, { provider, model, connectionId }, assumed = NOTHING_ASSUMED) {
       const mine = accounts

@@ -88,6 +88,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
         random,
         cost: (target) => estimatedCost(factsOf(target), needs.tokens, needs.maxTokens),
         listedPrice: (target) => listedPrice(factsOf(target)),
+        quality: ({ provider, model }) => knowledge.quality(ctx.principal.orgId, provider, model),
         latency: ({ id }) => latency(ctx.principal.orgId).of(id, ctx.stream, now)?.ms ?? null,
       })
       const walk: Candidate[] = []

@@ -39,6 +39,7 @@ export function orderNow(sources: PreviewSources, orgId: number | null, { compil
     random: null,
     cost: ({ provider, model }) => knowledge.cost(provider, model, facts.inputTokens, facts.maxTokens),
     listedPrice: ({ provider, model }) => knowledge.listedPrice(provider, model),
+    quality: ({ provider, model }) => knowledge.quality(orgId, provider, model),
     latency: (target) => latencyOf(planner, orgId, target, facts)?.ms ?? null,
   })
   return { looked, kept, order }

@@ -10,7 +10,7 @@ import { unansweredOf } from '../observed.ts'
 import type { Advisor } from '../recommend.ts'
 import type { ApplyAction } from '../service.ts'
 import { afterOf, type By, entityOf, type SettingsSource } from './entity.ts'
-import { measured, regression } from './measure.ts'
+import { measured, qualityOf, regression } from './measure.ts'
 import { type Applied, actionOf, ended, insertAction, type Reason, removeAction, reopened, watched } from './store.ts'
 
 const HOUR_MS = 3_600_000
@@ -29,6 +29,7 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor, settings: Se
   const { db, clock, log } = gateway
   const { usage } = gateway.use('ledger')
   const audit = gateway.optional('audit')
+  const shadow = gateway.optional('shadow')
   const entityFor = (orgId: number | null, action: ApplyAction) => entityOf(gateway, settings, orgId, action)
 
   async function mine(orgId: number | null, id: number): Promise<Applied> {
@@ -113,7 +114,8 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor, settings: Se
           const { orgId } = action
           const unanswered = (await unansweredOf(db, orgId, virtualModel)) - action.unanswered
           const since = await measured(usage, { since: action.appliedAt, until: now + 1, orgId, virtualModel }, unanswered)
-          const reason = regression(action.kind, action.baseline, since)
+          const quality = await qualityOf(shadow(), action, now)
+          const reason = regression(action.kind, action.baseline, since, quality)
           if (reason === null) continue
           await takenBack(action, reason, { actor: 'advisor', role: 'system' })
           const details = { kind: action.kind, entity: action.entity, reason, before: action.baseline, after: since }

@@ -6,7 +6,7 @@ import type { ApplyAction, Kind } from '../service.ts'
 
 export const STATES = ['applied', 'confirmed', 'rolled_back'] as const
 export type State = (typeof STATES)[number]
-export const REASONS = ['manual', 'error_rate', 'latency', 'cost'] as const
+export const REASONS = ['manual', 'error_rate', 'latency', 'cost', 'quality'] as const
 export type Reason = (typeof REASONS)[number]
 
 /** Figures of the requests that an action concerns. */

@@ -1,4 +1,5 @@
 // The digest of a week: what was saved, and the largest opportunities.
+import { REPLAY_SOURCE } from '../../../core/records/replays.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Advisor } from '../recommend.ts'
 import type { Recommendation } from '../service.ts'
@@ -22,7 +23,8 @@ export async function digestOf(gateway: PluginGateway, advisor: Advisor, orgId: 
   const window = { since: week.start, until: week.end, orgId }
   let requests = 0
   let costNano = 0
-  for await (const sum of gateway.use('ledger').usage.sums(window, ['day'])) {
+  for await (const sum of gateway.use('ledger').usage.sums(window, ['source'])) {
+    if (sum.group[0] === REPLAY_SOURCE) continue
     requests += sum.requests
     costNano += sum.costNano
   }

@@ -7,6 +7,7 @@ import type { PluginGateway } from '../../../core/types/plugin.ts'
 import { shownRecommendation } from '../api.ts'
 import type { Advisor } from '../recommend.ts'
 import { type Digest, digestOf } from './digest.ts'
+import { letterOf } from './letter.ts'
 import { lastWeek } from './week.ts'
 
 const DAY_MS = 86_400_000
@@ -39,7 +40,7 @@ export async function sendDigests(gateway: PluginGateway, advisor: Advisor, cale
       for (const statement of gateway.optional('outbox')()?.statements(event) ?? []) await tx.run(statement.sql)
       return true
     })
-    if (isFirst) await mailed(gateway, orgId, digest)
+    if (isFirst) await mailed(gateway, orgId, digest, calendar.zone)
   }
   await db.run(sql`DELETE FROM advisor_digests WHERE week_start < ${now - KEPT_MS}`)
 }
@@ -59,26 +60,14 @@ function eventData(digest: Digest): Record<string, unknown> {
 }
 
 /** To the owners and administrators of an organization, where mail is configured. */
-async function mailed(gateway: PluginGateway, orgId: number | null, digest: Digest): Promise<void> {
+async function mailed(gateway: PluginGateway, orgId: number | null, digest: Digest, zone: string): Promise<void> {
   const mail = gateway.optional('mail')()
   const organizations = gateway.optional('organizations')()
   if (orgId === null || mail === undefined || !mail.delivers || organizations === undefined) return
-  const paragraphs = [
-    `${digest.requests} requests cost ${digest.costUsd.toFixed(2)} USD. ${digest.usdSaved.toFixed(2)} USD and ${digest.tokensSaved} tokens were saved.`,
-    ...digest.opportunities.map(({ title, estMonthlyUsd }) =>
-      estMonthlyUsd > 0 ? `${title}: about ${estMonthlyUsd.toFixed(2)} USD a month.` : `${title}.`,
-    ),
-  ]
+  const letter = letterOf(digest, zone)
   for (const { userId, role } of organizations.members(orgId)) {
     const user = role === 'member' ? undefined : organizations.user(userId)
     if (user === undefined || user.disabled || !user.emailVerified) continue
-    await mail.send({
-      to: user.email,
-      orgId,
-      kind: 'digest',
-      subject: digest.headline,
-      heading: `Week ${digest.week}`,
-      paragraphs,
-    })
+    await mail.send({ to: user.email, orgId, kind: 'digest', ...letter })
   }
 }

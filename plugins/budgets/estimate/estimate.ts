@@ -2,6 +2,7 @@
 // as in the ledger.
 import { isConversation } from '../../../core/calls/conversation.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { encodeUtf8 } from '../../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
@@ -69,6 +70,17 @@ export function tokenEstimator(
     return { tokens: total(totals), promptTokens: total(prompts), explicit }
   }
 }
+
+/** Returns an upper limit of the cost of one call that the gateway itself makes, nano-USD; 0 without a known price. */
+export function ownCallEstimator(factsOf: FactsOf): (call: Upstream, request: Frozen<CanonicalRequest>) => number {
+  return ({ provider, model }, request) => {
+    const prompt = promptSize(request, encodeUtf8(JSON.stringify(request)).length)
+    const output = outputTokens(request, request.maxTokens, factsOf(provider, model)?.maxOutputTokens, null)
+    return bounded(costOf({ provider, model, input: prompt.tokens, output }, { prompt, request, use: NO_TOOLS }, factsOf))
+  }
+}
+
+const NO_TOOLS: ServerUse = { uses: 0, tokens: 0, searches: 0 }
 
 /** The calls that a conversation can cause, and their limits. */
 interface AskedCalls {

@@ -2,6 +2,7 @@
 // arrives, a stream when it ends. A stream that breaks after its first content is a failure; one that the caller leaves has no effect.
 import { isConversation } from '../../../core/calls/conversation.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { isReplay } from '../../../core/records/replays.ts'
 import { rootOf } from '../../../core/records/root-request.ts'
 import type { Candidate, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
@@ -40,7 +41,7 @@ export function attemptHook(parts: AttemptParts): (ctx: RequestContext, candidat
     const { connection, target } = candidate
     const state = book.of(connection.id)
     const test = isTest(ctx)
-    const limit = capacity.limitOf(connection)
+    const limit = capacity.limitOf(connection, isReplay(ctx))
     const now = state.quiet ? 0 : gateway.clock.monotonic()
     const lock = lockName(ctx, target.model)
     // Time may have passed since the candidates were chosen.

@@ -10,8 +10,8 @@ const LEASE_MS = 60_000
 const RETRY_MS = 1000
 
 export interface Capacity {
-  /** Returns the limit of the connection, otherwise of all connections; null = unlimited. */
-  limitOf(connection: Connection): number | null
+  /** Returns the limit of the connection, otherwise of all connections; null = unlimited. A replay may fill half of it. */
+  limitOf(connection: Connection, replay: boolean): number | null
   /** @throws GatewayError with skip `at_capacity`: another account may have room. */
   account(connection: Connection, limit: number): Promise<() => void>
   /** @throws GatewayError 429. */
@@ -20,10 +20,15 @@ export interface Capacity {
 
 export function capacityOf(counters: Counters, accountMaxInflight: number | null): Capacity {
   return {
-    limitOf: ({ maxInflight }) => (maxInflight ?? accountMaxInflight) || null,
+    limitOf({ maxInflight }, replay) {
+      const limit = (maxInflight ?? accountMaxInflight) || null
+      return limit === null || !replay ? limit : Math.floor(limit / 2)
+    },
     async account({ id, provider, label }, limit) {
-      const { ok, release } = await counters.acquire(`account:${id}`, limit, LEASE_MS)
-      if (ok) return release
+      if (limit > 0) {
+        const { ok, release } = await counters.acquire(`account:${id}`, limit, LEASE_MS)
+        if (ok) return release
+      }
       const message = `The account \`${provider}/${label}\` has all of its ${limit} requests in flight.`
       throw GatewayError.rateLimited(message, RETRY_MS, 'at_capacity')
     },

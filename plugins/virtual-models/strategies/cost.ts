@@ -29,10 +29,19 @@ export function listedPrice({ price }: CostFacts): number | null {
   return price?.input === undefined || price.output === undefined ? null : price.input + price.output
 }
 
-/** Sorts ascending, unknown ones last, equal ones in the listed order. */
-export function ascending<T>(list: readonly T[], amountOf: (one: T) => number | null): T[] {
+/** Sorts ascending, unknown ones last; equal ones by quality, those without one last, and then in the listed order. */
+export function ascending<T>(
+  list: readonly T[],
+  amountOf: (one: T) => number | null,
+  qualityOf: (one: T) => number | null = () => null,
+): T[] {
   return list
     .map((one) => ({ one, amount: amountOf(one) ?? Number.POSITIVE_INFINITY }))
-    .sort((a, b) => (a.amount === b.amount ? 0 : a.amount - b.amount))
+    .sort((a, b) => (a.amount === b.amount ? byQuality(qualityOf(a.one), qualityOf(b.one)) : a.amount - b.amount))
     .map(({ one }) => one)
+}
+
+/** Compares two qualities for a sort: the better one first, null last. */
+export function byQuality(a: number | null, b: number | null): number {
+  return a === b ? 0 : (b ?? -1) - (a ?? -1)
 }

@@ -17,6 +17,8 @@ export interface Signals {
   /** Returns null when unknown. */
   cost(target: CompiledTarget): number | null
   listedPrice(target: CompiledTarget): number | null
+  /** Returns 0 to 1, to choose among equal costs; null: unknown, or not to be used. */
+  quality(target: CompiledTarget): number | null
   /** Returns ms; null: not measured. */
   latency(target: CompiledTarget): number | null
 }
@@ -48,7 +50,11 @@ export function ordered<T extends Ranked>(
     case 'weighted':
       return signals.random === null ? byWeight(list) : drawn(list, signals.random)
     case 'cost_optimized':
-      return ascending(list, ({ target }) => signals.cost(target))
+      return ascending(
+        list,
+        ({ target }) => signals.cost(target),
+        ({ target }) => signals.quality(target),
+      )
     case 'listed_price':
       return ascending(list, ({ target }) => signals.listedPrice(target))
     case 'latency_based':

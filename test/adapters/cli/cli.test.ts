@@ -39,7 +39,7 @@ describe('hookgate', () => {
   it.each([
     [
       ['bogus'],
-      /There is no command bogus\. There are serve, dev, init, key, token, org, user, signup, responses, provider, budget, usage, savings, advisor, digest, eval, free-pool, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
+      /There is no command bogus\. There are serve, dev, init, key, token, org, user, signup, responses, provider, budget, usage, savings, advisor, digest, eval, shadow, free-pool, report, pricing, price, status, logs, webhook, password, db, master-key, audit, plugins, plugin, filter, plan, apply, export, import, hooks, env, doctor, completion, simulate, bench, routes/,
     ],
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [
@@ -206,16 +206,16 @@ describe('hookgate hooks', () => {
         "admit series budgets free-pool",
         "reserve series ledger",
         "candidates reduce policy free-pool resilience quota virtual-models virtual-models",
-        "call wrap guardrails virtual-models count-tokens compaction completions",
+        "call wrap guardrails shadow-eval virtual-models count-tokens compaction completions",
         "attempt wrap virtual-models helicone quota resilience policy proxy-pools strip-unsupported cache-injection item-ids upstream-headers helicone responses-state",
         "prepare series responses-state token-saver token-saver reasoning-replay thought-signatures",
         "encoded series virtual-models cache-injection reasoning-replay strip-unsupported item-ids responses-state responses-state",
-        "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log",
+        "stream stream reasoning-replay thought-signatures think-tags guardrails semantic-cache request-log shadow-eval",
         "stream:batch reduce guardrails",
         "response reduce reasoning-replay thought-signatures think-tags guardrails guardrails semantic-cache",
         "settle series free-pool budgets request-log savings advisor responses-state ledger webhooks",
-        "settled observe rate-limits virtual-models helicone budgets live-events resilience metrics",
-        "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log token-saver answer-model tunnel interception",
+        "settled observe rate-limits virtual-models helicone budgets shadow-eval live-events resilience metrics",
+        "ready series mail guardrails dashboard pricing virtual-models helicone semantic-cache ledger budgets budgets request-log shadow-eval token-saver answer-model tunnel interception",
         "close observe",
       ]
     `)

@@ -57,7 +57,6 @@ describe('GATEWAY_* variables', () => {
     ['OUTBOUND_PROXY', 'not a url', /not a URL/],
     ['OUTBOUND_PROXY', 'ftp://user:secret@proxy', /^(?!.*secret).*must begin with one of http:\/\/, https:\/\/, socks5:\/\//],
     ['PUBLIC_URL', 'gateway:8788', /GATEWAY_PUBLIC_URL: the URL must begin with one of http/],
-    ['SHADOW_SAMPLE_RATE', '1.5', /at most 1/],
   ])('a bad %s stops the boot and is named', (name, value, message) => {
     expect(() => readEnv({ environment: { [`GATEWAY_${name}`]: value } })).toThrow(message)
   })

@@ -4,7 +4,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../../adapters/stores/open-database.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { calendarOf } from '../../../core/timing/calendar.ts'
+import { letterOf } from '../../../plugins/advisor/digest/letter.ts'
 import { lastWeek, namedWeek } from '../../../plugins/advisor/digest/week.ts'
+import { rendered } from '../../../plugins/mail/rendered.ts'
 import { DAY, times, type World, world } from './support.ts'
 
 let w: World | undefined
@@ -107,10 +109,58 @@ describe('the digest', () => {
   })
 
   it('is not sent for a week without requests', async () => {
-    w = await world()
-    await w.api('POST', '/api/webhooks', endpoint)
+    w = await world({ env: { MASTER_KEY: '00112233445566778899aabbccddeeff'.repeat(2) } })
+    expect((await w.api('POST', '/api/webhooks/endpoints', endpoint)).status).toBe(201)
+    w.jump(5 * DAY)
     await w.clock.advance('12m')
     expect(await events(w)).toEqual([])
+  })
+
+  it('is not sent of a week that ended more than seven days ago', async () => {
+    w = await world({ env: { MASTER_KEY: '00112233445566778899aabbccddeeff'.repeat(2) } })
+    await w.api('POST', '/api/webhooks/endpoints', endpoint)
+    await w.ask({ model: 'chat/cheap' })
+    await w.t.untilCommitted(1)
+    w.jump(13 * DAY)
+    await w.clock.advance('12m')
+    expect(await events(w)).toEqual([])
+  })
+
+  it('has the same figures in a letter, and no markup or address of others', () => {
+    const digest = {
+      week: '2026-W47',
+      periodStart: '2026-11-15T23:00:00.000Z',
+      periodEnd: '2026-11-22T23:00:00.000Z',
+      requests: 1204,
+      costUsd: 12.5,
+      usdSaved: 3.25,
+      tokensSaved: 7000,
+      opportunities: [
+        {
+          id: 'rec_1',
+          kind: 'unused_key' as const,
+          title: 'Revoke the key `<img src="https://evil.example/x.png">`',
+          detail: '',
+          estMonthlyUsd: 0,
+          confidence: 0.9,
+          evidence: {},
+          applyAction: null,
+          applyHint: 'hookgate key revoke 7',
+        },
+      ],
+      headline: 'Week 2026-W47: 3.25 USD saved.',
+    }
+    const { subject, text, html } = rendered(
+      { to: 'a@example.com', orgId: 1, kind: 'digest', ...letterOf(digest, 'Europe/Berlin') },
+      null,
+    )
+    expect(subject).toBe(digest.headline)
+    for (const figure of ['2026-11-16', '2026-11-22', 'Europe/Berlin', '1204', '12.50', '3.25', '7000', '90 %', 'revoke 7']) {
+      expect(text).toContain(figure)
+      expect(html).toContain(figure)
+    }
+    expect(html).not.toMatch(/<(?:img|script|link|iframe)|https?:\/\//i)
+    expect(html).toContain('&lt;img src=&quot;')
   })
 
   it('can be read for any week', async () => {

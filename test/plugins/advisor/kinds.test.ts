@@ -1,5 +1,6 @@
 // Each kind of recommendation is found in the world that is made for it, once, and with the saving that the world is worth.
 import { afterEach, describe, expect, it } from 'vitest'
+import { choose, reply } from '../../../adapters/testing/script.ts'
 import { DAY, times, virtualModel, type World, words, world } from './support.ts'
 
 let w: World
@@ -29,6 +30,36 @@ describe('switch_model', () => {
     // The same finding has the same id.
     const [again] = await w.advice()
     expect(again?.id).toBe(found?.id)
+  })
+
+  const scoredWorld = async (score: string, samples: number) => {
+    w = await world({
+      env: { SHADOW_EVAL_ENABLED: 'true', SHADOW_SAMPLE_RATE: '1', SHADOW_TTL_DAYS: '30' },
+      upstream: [answersAs(score)],
+    })
+    await virtualModel(w, 'coder', ['chat/dear', 'chat/cheap'])
+    await times(60, (index) => w.ask({ model: 'coder', headers: index < samples ? {} : { 'x-gateway-shadow': 'off' } }))
+    for (let tries = 0; tries < 200; tries++) {
+      const { body } = await w.api<{ data: { state: string }[] }>('GET', '/api/shadow?limit=200')
+      if (body.data.filter(({ state }) => state === 'scored').length >= samples) break
+      await w.clock.advance('3s')
+      await new Promise((done) => setTimeout(done, 2))
+    }
+  }
+  /** Hard work; the cheap model says what the dear one says, or nothing like it. */
+  const answersAs = (other: string) =>
+    choose(({ json }) => reply({ text: json.model === 'cheap' ? other : '{"a":1,"b":2}', usage: { input: 400, output: 900 } }))
+
+  it.each([
+    ['is sure of hard work that the cheaper model did as well', '{"a":1,"b":2}', 12, 0.55],
+    ['says nothing for hard work that it did worse', '{"c":1}', 12, null],
+    ['says nothing for hard work with too few samples', '{"a":1,"b":2}', 9, null],
+  ])('%s', async (_, other, samples, confidence) => {
+    await scoredWorld(other, samples)
+    const found = (await w.advice()).filter(({ kind }) => kind === 'switch_model')
+    expect(found.map((one) => [one.confidence, one.evidence.shadow_samples, one.evidence.shadow_score])).toEqual(
+      confidence === null ? [] : [[confidence, samples, 1]],
+    )
   })
 
   it.each([

@@ -102,6 +102,7 @@ describe('its ranking', () => {
           ? { total: 1, considered: 1, available: [], blocked: [{ connection, reason: 'circuit_open', until: 1 }] }
           : { total: 1, considered: 1, available: [connection], blocked: [] }
       },
+      quality: () => null,
       quotaLeft: ({ id }) => left[id] ?? null,
       stateOf: ({ id }) => ({ breaker: breakers[id] ?? 'closed' }) as never,
     }
