@@ -21,13 +21,14 @@ import { ratesOf, useRates } from './rates.ts'
 import { TightestCell, tightestOf } from './tightest-budget.tsx'
 
 const PAGE = 100
+const MOST_ID = 1e15
 /** The most that the server takes. */
 const LONGEST = 200
 const FIRST_CALL = `curl ${location.origin}${mount}/v1/models -H "Authorization: Bearer $HOOKGATE_KEY"`
 
 export default function Keys() {
   const search = address.value.get('q') ?? ''
-  const cursor = address.value.get('cursor')
+  const cursor = /^\d{1,15}$/.exec(address.value.get('cursor') ?? '')?.[0] ?? null
   const keys = useGet('/api/keys', {
     query: { limit: PAGE, ...(search !== '' && { q: search.slice(0, LONGEST) }), ...(cursor !== null && { cursor }) },
   })
@@ -37,10 +38,10 @@ export default function Keys() {
   const adding = address.value.get('add') !== null
   const open = Number(address.value.get('open'))
   const listed = keys.data?.data.find(({ id }) => id === open)
-  const elsewhere = useGet(keys.data !== undefined && listed === undefined && open > 0 ? '/api/keys/{id}' : null, {
-    params: { id: open },
-  })
-  const shown = listed ?? (elsewhere.data?.id === open ? elsewhere.data : undefined)
+  // A key of another page: the first one after the id before it.
+  const asks = keys.data !== undefined && listed === undefined && open > 0 && open < MOST_ID
+  const elsewhere = useGet(asks ? '/api/keys' : null, { query: { limit: 1, cursor: open - 1 } })
+  const shown = listed ?? elsewhere.data?.data.find(({ id }) => id === open)
   const rates = useRates(keys.data?.data ?? [], shown)
   const used = new Map((usage.data?.by_key ?? []).map((row) => [row.key_id, row]))
   const created = async (made: { label: string; key: string }): Promise<void> => {
@@ -73,6 +74,7 @@ export default function Keys() {
               <section class="panel">
                 {usage.data?.truncated && <TruncatedNotice />}
                 {!elsewhere.loading && <AddressNote name="open" shown={shown?.id} />}
+                <AddressNote name="cursor" shown={cursor} />
                 <div class="key-search">
                   <input
                     class="filter-input"

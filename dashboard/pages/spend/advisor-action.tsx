@@ -80,7 +80,8 @@ export function ActionPeek({ of: action }: { of: Applied }) {
         ]}
         rowKey={({ name }) => name}
         columns={[
-          { id: 'when', title: 'Requests', cell: ({ name, figures }) => `${count(figures.requests)} ${name}` },
+          { id: 'when', title: '', cell: ({ name }) => name },
+          { id: 'requests', title: 'Requests', numeric: true, cell: ({ figures }) => count(figures.requests) },
           {
             id: 'errors',
             title: 'Failed',

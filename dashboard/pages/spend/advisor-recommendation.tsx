@@ -103,8 +103,9 @@ function Change({ of: { id }, action }: { of: Recommendation; action: ApplyActio
   const apply = async (): Promise<void> => {
     const body = { recommendation_id: id, probation_hours: numberOf(hours) as number }
     const done = await answerOf(api.POST('/api/advisor/apply', { body }))
-    await invalidate('/api/advisor', '/api/virtual-models', '/api/settings')
+    await invalidate('/api/advisor/applied')
     setQuery({ open: null, action: String(done.id) })
+    await invalidate('/api/advisor', '/api/virtual-models', '/api/settings')
   }
   return (
     <section>

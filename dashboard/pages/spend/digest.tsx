@@ -13,7 +13,7 @@ import { Saving } from './advisor-recommendation.tsx'
 
 export function Digest() {
   const asked = address.value.get('week') ?? ''
-  const week = /^\d{4}-W\d\d$/.test(asked) ? asked : ''
+  const week = /^\d{4}-W(?:0[1-9]|[1-4]\d|5[0-3])$/.test(asked) ? asked : ''
   const digest = useGet('/api/advisor/digest', week === '' ? {} : { query: { week } })
   return (
     <Panel title="Digest of a week">

@@ -151,7 +151,7 @@ function Hosts({ of: { hosts }, change }: { of: Proxy; change: (call: Changed) =
               title: '',
               cell: ({ host, mapped }) => (
                 <Button
-                  label={mapped ? `Lead ${host} to its vendor` : `Lead ${host} here`}
+                  label={mapped ? `Undo for ${host}` : `Lead here: ${host}`}
                   onClick={() => change(answerOf(api.PUT('/api/mitm/hosts', { body: { host, mapped: !mapped } })))}
                 >
                   {mapped ? 'Undo' : 'Lead here'}

@@ -20,7 +20,7 @@ const TONES: Record<string, Tone> = { completed: 'ok', open: 'ok', failed: 'fail
 
 export function StoredResponses() {
   const key = keyInAddress()
-  const cursor = address.value.get('cursor')
+  const cursor = /^\d{1,16}\.[A-Za-z0-9]{1,64}$/.exec(address.value.get('cursor') ?? '')?.[0] ?? null
   const open = address.value.get('open')
   const query = key === null ? {} : { key_id: String(key) }
   const stored = useGet('/api/responses', { query: { ...query, ...(cursor !== null && { cursor }) } })
@@ -41,6 +41,7 @@ export function StoredResponses() {
           <div class={shown === undefined ? 'with-peek' : 'with-peek open'}>
             <AddressNote name="open" shown={shown?.id} />
             <AddressNote name="key" shown={key} />
+            <AddressNote name="cursor" shown={cursor} />
             <Panel
               title="Stored responses and conversations"
               actions={
@@ -79,10 +80,12 @@ export function StoredResponses() {
               ) : (
                 <StoredTable of={data} open={open} />
               )}
-              <div class="actions">
-                {cursor !== null && <Button onClick={() => setQuery({ cursor: null, open: null })}>Newest</Button>}
-                {next_cursor !== null && <Button onClick={() => setQuery({ cursor: next_cursor, open: null })}>Older</Button>}
-              </div>
+              {(cursor !== null || next_cursor !== null) && (
+                <div class="actions">
+                  {cursor !== null && <Button onClick={() => setQuery({ cursor: null, open: null })}>Newest</Button>}
+                  {next_cursor !== null && <Button onClick={() => setQuery({ cursor: next_cursor, open: null })}>Older</Button>}
+                </div>
+              )}
             </Panel>
             {shown !== undefined && <StoredPeek key={shown.id} of={shown} />}
           </div>
