@@ -95,7 +95,9 @@ async function load(count, tabs) {
   stream?.destroy()
 }
 
-const post = (path, body) => call('POST', path, JSON.stringify(body))
+function post(path, body) {
+  return call('POST', path, JSON.stringify(body))
+}
 
 function call(method, path, body) {
   return new Promise((resolve, reject) => {

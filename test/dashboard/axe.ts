@@ -28,8 +28,6 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
   for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 })
     await settledPage(page)
-    if (process.env.LOOK_DIR)
-      await page.screenshot({ path: `${process.env.LOOK_DIR}/${what.replaceAll(' ', '-')}-${width}.png`, fullPage: true })
     expect(await violations(page), `${what} at ${width}`).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth'), `${what} at ${width}`).toBeLessThanOrEqual(width)
   }

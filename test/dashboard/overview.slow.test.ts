@@ -1,6 +1,5 @@
 // The overview: an hour by minutes, the comparison with the time before, a lever with its reason, and the mark of figures of one process.
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { fail } from '../../adapters/testing/script.ts'
 import { bearer, makeKey } from '../plugins/keys/support.ts'
 import { expectAccessible } from './axe.ts'
 import { BROWSER, closeBrowser, openPage } from './browser.ts'
@@ -35,22 +34,27 @@ describe.skipIf(BROWSER === null)('the overview (needs chromium)', () => {
   it('pulls a lever with a reason, and refuses one that is too long at its field', async () => {
     at = await demo()
     const { t } = at
-    t.upstream.script(...Array.from({ length: 12 }, () => fail(500)))
-    for (let i = 0; i < 6; i++)
-      await (await t.post('/v1/chat/completions', { model: 'chat/m', messages: [{ role: 'user', content: 'x' }] })).text()
-    const { page, close } = await openPage(at.origin, '/', { expected: /\b400\b/ })
-    const test = page.getByRole('region', { name: /^Attention/ }).getByRole('button', { name: 'Test it' })
-    await test.first().click()
+    const { page, close } = await openPage(at.origin, '/keys', { expected: /\b400\b/ })
+    const item = {
+      ...{ id: 'one', kind: 'circuit_open', severity: 'critical', since: null, effect: null, link: null },
+      subject: { kind: 'connection', id: '5', label: 'echo/main' },
+      title: 'The circuit of echo/main is open until 2026-11-25T23:54:24.945Z.',
+      levers: [{ label: 'Disable it', method: 'PUT', path: '/api/providers/5', body: { enabled: false } }],
+    }
+    await page.route('**/api/attention', (route) => route.fulfill({ json: { data: [item] } }))
+    await page.goto(at.origin)
+    const lever = page.getByRole('region', { name: /^Attention/ }).getByRole('button', { name: 'Disable it' })
+    await lever.first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Reason').fill('x'.repeat(501))
-    await dialog.getByRole('button', { name: 'Test it' }).click()
+    await dialog.getByRole('button', { name: 'Disable it' }).click()
     await dialog.locator('.field').getByRole('alert').waitFor()
     await expectAccessible(page, 'a lever')
     await dialog.getByLabel('Reason').fill('Störung?')
-    await dialog.getByRole('button', { name: 'Test it' }).click()
+    await dialog.getByRole('button', { name: 'Disable it' }).click()
     await expect.poll(() => dialog.count()).toBe(0)
     const { data } = (await (await t.fetch('/api/audit?limit=1')).json()) as { data: [{ action: string; details: object }] }
-    expect(data[0]).toMatchObject({ action: 'provider.test', details: { reason: 'Störung?' } })
+    expect(data[0]).toMatchObject({ action: 'provider.update', details: { enabled: false, reason: 'Störung?' } })
     await close()
   })
 

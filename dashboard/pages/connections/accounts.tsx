@@ -12,7 +12,7 @@ import { Table } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/text.tsx'
 import { SignIn } from './sign-in.tsx'
 
-export type Account = Got<'/api/oauth/accounts'>['data'][number]
+type Account = Got<'/api/oauth/accounts'>['data'][number]
 export type OAuthProvider = Got<'/api/oauth/providers'>['data'][number]
 
 const LOOK_MS = 15_000

@@ -4,8 +4,9 @@ import { href } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
 import { Loading, Panel } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Ago, Time } from '../../ui/text.tsx'
+import { Ago } from '../../ui/text.tsx'
 import { Pull } from './lever.tsx'
+import { Sentence } from './sentence.tsx'
 
 const LOOK_MS = 15_000
 
@@ -57,12 +58,5 @@ export function Attention() {
         )
       }
     </Loading>
-  )
-}
-
-/** The server writes points in time in UTC; the page shows them in the zone of the reader. */
-function Sentence({ text }: { text: string }) {
-  return (
-    <>{text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, index) => (index % 2 === 1 ? <Time key={part} at={part} /> : part))}</>
   )
 }

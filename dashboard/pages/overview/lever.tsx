@@ -5,6 +5,7 @@ import { type Got, invalidateAll } from '../../api/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form, TextField } from '../../ui/form.tsx'
+import { Sentence } from './sentence.tsx'
 
 type Item = Got<'/api/attention'>['data'][number]
 type Lever = Item['levers'][number]
@@ -41,7 +42,9 @@ function Ask({ lever: { label, method, path, body }, of: { subject, title }, onC
   return (
     <Dialog title={`${label}: ${subject.label}`} onClose={onClose}>
       <Form submit={label} onSubmit={pull} onCancel={onClose}>
-        <p>{title}</p>
+        <p>
+          <Sentence text={title} />
+        </p>
         <TextField
           name="x-audit-reason"
           label="Reason"

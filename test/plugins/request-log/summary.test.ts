@@ -45,7 +45,7 @@ describe('the summary of the log', () => {
 
   it('tells how fast streams were, and what the same window was a day earlier', async () => {
     const clock = fakeClock()
-    const slow = reply({ text: ['One ', 'two ', 'three.'], usage: { input: 3, output: 40 } }, { hold: () => clock.advance(500) })
+    const slow = reply({ text: 'One two three.', usage: { input: 3, output: 40 } }, { hold: () => clock.advance(500) })
     t = await createTestGateway({ upstream: [slow], ports: { clock } })
     await (
       await t.post('/v1/chat/completions', { model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'x' }] })
