@@ -10,18 +10,19 @@ const day = z
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day: YYYY-MM-DD')
   .refine((text) => isDay(text), 'is not a day of the calendar')
 
+/** 0 to 366. */
+export const backDays = z
+  .string()
+  .regex(/^\d{1,3}$/, 'must be a whole number')
+  .transform(Number)
+  .pipe(z.number().max(366, 'must be at most 366'))
+
 /** Members of a query; pass them to `windowOf`. */
 export const windowQuery = {
   window: z.enum(['1h', '24h', '7d', '30d']).optional().describe('Up to now; default 24h.'),
   since: day.optional().describe('From the beginning of this day in UTC; instead of `window`.'),
   until: day.optional().describe('Up to the beginning of this day; default: now.'),
-  back_days: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(366)
-    .optional()
-    .describe('The same window this many days earlier, for comparisons.'),
+  back_days: backDays.optional().describe('The same window this many days earlier, for comparisons.'),
 }
 
 /** Epoch ms. */

@@ -1,6 +1,7 @@
 // GET /api/logs/summary: outcomes and times of the newest requests, with those that were refused before any upstream was asked.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { backDays } from '../../core/http/window.ts'
 import type { Db } from '../../core/types/db.ts'
 
 /** Newest rows that a summary reads. More would hold up other queries of SQLite. */
@@ -15,13 +16,7 @@ const ms = z.int().nullable()
 
 export const summaryQuery = z.strictObject({
   window: z.enum(['1h', '24h', '7d', '30d']).default('24h').describe('Up to now.'),
-  back_days: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(366)
-    .default(0)
-    .describe('The same window this many days earlier, for comparisons.'),
+  back_days: backDays.default(0).describe('The same window this many days earlier, for comparisons.'),
 })
 
 export const summaryRecord = z.strictObject({

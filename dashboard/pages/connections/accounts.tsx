@@ -10,10 +10,9 @@ import { Empty, Facts, Loading, Notice, Panel, Peek } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/text.tsx'
-import { SignIn } from './sign-in.tsx'
+import { type OAuthProvider, SignIn } from './sign-in.tsx'
 
 type Account = Got<'/api/oauth/accounts'>['data'][number]
-export type OAuthProvider = Got<'/api/oauth/providers'>['data'][number]
 
 const LOOK_MS = 15_000
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
-import { invalidate, useGet } from '../../api/query.ts'
+import { type Got, invalidate, useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { now } from '../../app/clock.ts'
 import { query as address, setQuery } from '../../app/location.ts'
@@ -12,8 +12,8 @@ import { Form, TextField } from '../../ui/form.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago } from '../../ui/text.tsx'
-import type { OAuthProvider } from './accounts.tsx'
 
+export type OAuthProvider = Got<'/api/oauth/providers'>['data'][number]
 type Begun = paths['/api/oauth/{provider}/authorize']['post']['responses'][200]['content']['application/json']
 type Code = paths['/api/oauth/{provider}/device']['post']['responses'][200]['content']['application/json']
 type Polled = paths['/api/oauth/device/{session_id}/poll']['post']['responses'][200]['content']['application/json']
