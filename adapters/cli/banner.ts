@@ -12,19 +12,19 @@ export interface BannerFacts {
 
 export async function banner(gateway: HostedGateway, { url, path, readyMs }: BannerFacts): Promise<string> {
   const { call } = planeOf(gateway)
-  const list = async <T>(route: string): Promise<readonly T[] | null> =>
-    // A plugin that is left out has no route.
-    call<{ data: T[] }>('GET', route).then(
-      ({ data }) => data,
-      () => null,
-    )
-  const [connections, keys] = await Promise.all([list<{ provider: string }>('/api/providers'), list<object>('/api/keys')])
+  // A plugin that is left out has no route.
+  const get = <T>(route: string): Promise<T | null> => call<T>('GET', route).catch(() => null)
+  const [listed, keys] = await Promise.all([
+    get<{ data: readonly { provider: string }[] }>('/api/providers'),
+    get<{ total: number }>('/api/keys?limit=1'),
+  ])
+  const connections = listed?.data ?? null
   const plugins = gateway.plugins()
   const names = [...new Set((connections ?? []).map(({ provider }) => provider))].slice(0, 4).join(', ')
   const config = [
     path === null ? 'no file: every default applies' : relative(process.cwd(), path),
     ...(connections === null ? [] : [`${counted(connections.length, 'connection')}${names === '' ? '' : ` (${names})`}`]),
-    ...(keys === null ? [] : [counted(keys.length, 'key')]),
+    ...(keys === null ? [] : [counted(keys.total, 'key')]),
     counted(plugins.length, 'plugin'),
   ]
   const state = [gateway.env.get<string>('PROFILE'), storeOf(gateway), `ready in ${(readyMs / 1000).toFixed(2)} s`]
@@ -34,7 +34,7 @@ export async function banner(gateway: HostedGateway, { url, path, readyMs }: Ban
       : []),
     ['state', state.join(' · ')],
     ['config', config.join(' · ')],
-    ['next', `${keys?.length === 0 ? 'hookgate init     or     ' : ''}${curl(url)}`],
+    ['next', `${keys?.total === 0 ? 'hookgate init     or     ' : ''}${curl(url)}`],
   ]
   return lines.map(([name, text]) => `  ${styled(name.padEnd(9), 'dim')}  ${text}`).join('\n')
 }

@@ -1,5 +1,6 @@
 // `hookgate init`: the guided first run. It asks on a terminal; with --yes it takes flags and defaults. Running it again is harmless.
 import { action, JSON_FLAG, PLACE } from './action.ts'
+import { allKeys } from './all-keys.ts'
 import { type ControlPlane, withControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { milliseconds, usd } from './figures.ts'
@@ -115,8 +116,7 @@ async function keptWhere(
 async function clientKey({ call }: ControlPlane, asked: string | undefined, asks: boolean): Promise<ClientKey | null> {
   const label = asked ?? (asks ? await text('Label of your client key (`skip` for none):', 'me') : 'me')
   if (label === 'skip') return null
-  const { data } = await call<{ data: ClientKey[] }>('GET', '/api/keys')
-  const there = data.find((key) => key.label === label)
+  const there = (await allKeys<ClientKey>(call, { q: label.slice(0, 200) })).find((key) => key.label === label)
   if (there !== undefined) return { id: there.id, label }
   const { id, key } = await call<Required<ClientKey>>('POST', '/api/keys', { label })
   return { id, label, key }

@@ -1,6 +1,7 @@
 // `hookgate key`: manages client keys. A secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLANE } from './action.ts'
-import { readControlPlane, withControlPlane } from './control-plane.ts'
+import { allKeys, type KeyPage } from './all-keys.ts'
+import { type ControlPlane, queryOf, readControlPlane, withControlPlane } from './control-plane.ts'
 import { count, expiry, id, list } from './flag-values.ts'
 import { cell, printJson, say, styled, table } from './table.ts'
 
@@ -58,18 +59,38 @@ export const create = action({
 
 export const listKeys = action({
   name: 'list',
-  description: 'List client keys.',
-  args: { ...JSON_FLAG, ...PLANE },
-  async run(given) {
-    const keys = await readControlPlane(given, ({ call }) => call<{ data: Key[] }>('GET', '/api/keys'))
+  description: 'List client keys, all of them or one page.',
+  args: {
+    search: { type: 'string', description: 'Part of the label, the cost center or the end of the secret', valueHint: 'text' },
+    limit: { type: 'string', description: 'Keys of one page, 1 to 1000; default: all keys', valueHint: 'number' },
+    cursor: { type: 'string', description: '`next_cursor` of the page before', valueHint: 'cursor' },
+    ...JSON_FLAG,
+    ...PLANE,
+  },
+  fields: { q: 'search', limit: 'limit', cursor: 'cursor' },
+  async run({ search: q, limit, cursor, ...given }) {
+    const used = new Map<string, number>()
+    const rate = (unit: string, { id }: Key, most: number | null) => {
+      const now = used.get(`${unit} ${id}`)
+      return now === undefined || most === null ? most : `${now} of ${most}`
+    }
+    const keys = await readControlPlane(given, async ({ call }): Promise<KeyPage<Key>> => {
+      const page: KeyPage<Key> =
+        limit === undefined
+          ? await allKeys<Key>(call, { q, cursor }).then((data) => ({ data, next_cursor: null, total: data.length }))
+          : await call('GET', `/api/keys${queryOf({ q, limit, cursor })}`)
+      // The use is in the memory of a server, or in Redis.
+      if (given.url !== undefined && !given.json) await addUse(call, page.data, used)
+      return page
+    })
     if (given.json) return printJson(keys)
     const rows = keys.data.map((key) => [
       key.id,
       key.label,
       key.key_hint,
       key.allowed_models.length === 0 ? 'all' : key.allowed_models,
-      key.rate_limit_rpm,
-      key.rate_limit_tpm,
+      rate('rpm', key, key.rate_limit_rpm),
+      rate('tpm', key, key.rate_limit_tpm),
       key.cost_center,
       key.expires_at,
       key.managed_by,
@@ -80,8 +101,30 @@ export const listKeys = action({
         rows.map((row) => row.map(cell)),
       ),
     )
+    if (keys.next_cursor !== null) say.info(`${keys.total} in all. The next page: --cursor ${keys.next_cursor}`)
   },
 })
+
+interface Use {
+  key_id: number
+  requests_per_minute: { used: number } | null
+  tokens_per_minute: { used: number } | null
+}
+
+const IDS_AT_ONCE = 200
+
+/** Adds what the keys use of their limits now. */
+async function addUse(call: ControlPlane['call'], keys: readonly Key[], to: Map<string, number>): Promise<void> {
+  const limited = keys.filter(({ rate_limit_rpm, rate_limit_tpm }) => rate_limit_rpm !== null || rate_limit_tpm !== null)
+  for (let at = 0; at < limited.length; at += IDS_AT_ONCE) {
+    const ids = limited.slice(at, at + IDS_AT_ONCE).map(({ id }) => id)
+    const { data } = await call<{ data: Use[] }>('GET', `/api/rate-limits${queryOf({ key_id: ids.join(',') })}`)
+    for (const { key_id, requests_per_minute, tokens_per_minute } of data) {
+      if (requests_per_minute !== null) to.set(`rpm ${key_id}`, requests_per_minute.used)
+      if (tokens_per_minute !== null) to.set(`tpm ${key_id}`, tokens_per_minute.used)
+    }
+  }
+}
 
 export const revoke = action({
   name: 'revoke',

@@ -1,6 +1,7 @@
 // `hookgate logs`: prints logged requests, oldest first; as `logs tail`, or with --follow, also new ones.
 import { FILTER_WORDS, parseFilter } from '../../core/text/log-filter.ts'
 import { action, PLANE } from './action.ts'
+import { allKeys } from './all-keys.ts'
 import { type ControlPlane, queryOf, readControlPlane } from './control-plane.ts'
 import { failUsage } from './fail.ts'
 import { count, past } from './flag-values.ts'
@@ -118,7 +119,7 @@ async function filtersOf(
   flags: Readonly<Record<string, string | undefined>>,
 ): Promise<Record<string, string | undefined>> {
   const named = words.some((word) => /^key(?:_id)?:\D/i.test(word)) || /[^\d,]/.test(flags.key_id ?? '')
-  const keys = named ? (await call<{ data: { id: number; label: string }[] }>('GET', '/api/keys')).data : []
+  const keys = named ? await allKeys<{ id: number; label: string }>(call) : []
   const ids = new Map(keys.map(({ id, label }) => [label, id]))
   const { query, problems } = parseFilter(words.join(' '), ids)
   if (problems[0] !== undefined) failUsage(`${problems[0]} There are ${FILTER_WORDS.join(', ')}.`)

@@ -334,7 +334,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Client keys, without their secrets.
+         * Client keys, without their secrets, the oldest first.
          * @description Needs the role `member`.
          */
         get: operations["getKeys"];
@@ -357,7 +357,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * One client key, without its secret.
+         * @description Needs the role `member`.
+         */
+        get: operations["getKeysById"];
         put?: never;
         post?: never;
         /**
@@ -883,6 +887,26 @@ export interface paths {
          * @description Needs the role `system`.
          */
         patch: operations["patchUsersById"];
+        trace?: never;
+    };
+    "/api/rate-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much of their limits per minute client keys use now. Without a shared store: of this process.
+         * @description Needs the role `member`.
+         */
+        get: operations["getRateLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/providers": {
@@ -3782,7 +3806,13 @@ export interface operations {
     };
     getKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description Part of the label, the cost center or the end of the secret. */
+                q?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3816,9 +3846,13 @@ export interface operations {
                             created_at: string;
                             updated_at: string;
                         }[];
+                        next_cursor: string | null;
+                        /** @description Keys that the search finds, on all pages. */
+                        total: number;
                     };
                 };
             };
+            400: components["responses"]["Error"];
             401: components["responses"]["Error"];
             403: components["responses"]["Error"];
             default: components["responses"]["Error"];
@@ -3883,6 +3917,50 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getKeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: number;
+                        label: string;
+                        /** @description The last characters of the secret. */
+                        key_hint: string;
+                        allowed_models: string[];
+                        rate_limit_rpm: number | null;
+                        rate_limit_tpm: number | null;
+                        cost_center: string | null;
+                        session_budget_usd: number | null;
+                        expires_at: string | null;
+                        guardrails_exempt: boolean;
+                        /** @enum {string} */
+                        managed_by: "config" | "api";
+                        /** @description Its name in gateway.config.ts; null for rows of the API. */
+                        config_key: string | null;
+                        created_at: string;
+                        updated_at: string;
+                    };
+                };
+            };
+            401: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
@@ -5313,6 +5391,49 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getRateLimits: {
+        parameters: {
+            query: {
+                /** @description Up to 200 ids, separated by commas. Unknown ones are left out. */
+                key_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            key_id: number;
+                            /** @description null: the key has no such limit of its own. */
+                            requests_per_minute: {
+                                limit: number;
+                                /** @description In the last minute, rounded up. */
+                                used: number;
+                            } | null;
+                            /** @description null: the key has no such limit of its own. */
+                            tokens_per_minute: {
+                                limit: number;
+                                /** @description In the last minute, rounded up. */
+                                used: number;
+                            } | null;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["Error"];
+            401: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     getProviders: {
         parameters: {
             query?: never;
@@ -5827,6 +5948,12 @@ export interface operations {
                             hook_errors: {
                                 hook: string;
                                 errors: number;
+                            }[];
+                            /** @description How often its hooks ran and refused a request in this process, since the generation was sealed. */
+                            hook_runs: {
+                                hook: string;
+                                ran: number;
+                                refused: number;
                             }[];
                             /** @description The log has the message. */
                             last_error: {
@@ -8165,11 +8292,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
             };
             header?: never;
             path?: never;
@@ -8338,11 +8467,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
             };
             header?: never;
             path?: never;
@@ -8413,13 +8544,15 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
-                /** @description In UTC; default: hours up to two days, else days. Of more than 20,000 only those that something happened in. */
-                bucket?: "hour" | "day";
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
+                /** @description In UTC; default: minutes up to two hours, hours up to two days, else days. Of more than 20,000 only those that something happened in. */
+                bucket?: "minute" | "hour" | "day";
                 /** @description `connection`: by the id of the connection. */
                 group_by?: "provider" | "model" | "key" | "virtual_model" | "cost_center" | "connection";
             };
@@ -8441,7 +8574,7 @@ export interface operations {
                             until: string;
                         };
                         /** @enum {string} */
-                        bucket: "hour" | "day";
+                        bucket: "minute" | "hour" | "day";
                         truncated: boolean;
                         data: {
                             /** @description Beginning of the bucket. */
@@ -8472,11 +8605,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
                 optimize?: "score" | "cost" | "latency" | "quality";
                 limit?: number;
             };
@@ -8528,11 +8663,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
                 /** @description Columns to group by, comma-separated, of: org, key, cost_center, user, provider, model, virtual_model, day, month, source. Days and months are of UTC. */
                 group_by?: string;
                 /** @description Default: what `Accept` asks for, else JSON. */
@@ -9762,6 +9899,8 @@ export interface operations {
             query?: {
                 /** @description Up to now. */
                 window?: "1h" | "24h" | "7d" | "30d";
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
             };
             header?: never;
             path?: never;
@@ -9799,6 +9938,8 @@ export interface operations {
                         p95_ms: number | null;
                         /** @description Time to the first token, of streams. */
                         ttft_p50_ms: number | null;
+                        /** @description Tokens a second of streams, from their first token on. */
+                        tokens_per_s_p50: number | null;
                         /** @description The most frequent first. */
                         errors: {
                             /** @description null: the gateway answered by itself. */
@@ -10161,11 +10302,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
             };
             header?: never;
             path?: never;
@@ -10208,11 +10351,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Up to now; default 24h. */
-                window?: "24h" | "7d" | "30d";
+                window?: "1h" | "24h" | "7d" | "30d";
                 /** @description From the beginning of this day in UTC; instead of `window`. */
                 since?: string;
                 /** @description Up to the beginning of this day; default: now. */
                 until?: string;
+                /** @description The same window this many days earlier, for comparisons. */
+                back_days?: string;
                 group_by?: "day" | "source" | "model" | "key" | "virtual_model";
             };
             header?: never;
@@ -10490,6 +10635,7 @@ export interface operations {
                         after: {
                             [key: string]: unknown;
                         };
+                        /** @description Of the 14 days before. */
                         baseline: {
                             error_rate: number;
                             p95_ms: number | null;
@@ -10549,6 +10695,7 @@ export interface operations {
                             after: {
                                 [key: string]: unknown;
                             };
+                            /** @description Of the 14 days before. */
                             baseline: {
                                 error_rate: number;
                                 p95_ms: number | null;
@@ -10559,6 +10706,14 @@ export interface operations {
                             applied_at: string;
                             probation_until: string;
                             probation_active: boolean;
+                            /** @description Of the requests since the change; null: the action is confirmed or rolled back. */
+                            since: {
+                                error_rate: number;
+                                p95_ms: number | null;
+                                /** @description USD. */
+                                cost_per_request: number | null;
+                                requests: number;
+                            } | null;
                         }[];
                     };
                 };
@@ -10606,6 +10761,7 @@ export interface operations {
                         after: {
                             [key: string]: unknown;
                         };
+                        /** @description Of the 14 days before. */
                         baseline: {
                             error_rate: number;
                             p95_ms: number | null;
@@ -10664,6 +10820,7 @@ export interface operations {
                         after: {
                             [key: string]: unknown;
                         };
+                        /** @description Of the 14 days before. */
                         baseline: {
                             error_rate: number;
                             p95_ms: number | null;

@@ -60,6 +60,10 @@ export function fallbackCounters({ shared, local, link, policy, clock }: Fallbac
       const asked = link.attempt(() => shared.debit(...args))
       return asked === null ? debitAlone(...args) : asked.catch(() => debitAlone(...args))
     },
+    async inMinute(key) {
+      const asked = link.attempt(async () => shared.inMinute(key))
+      return asked === null ? local.inMinute(key) : asked.catch(() => local.inMinute(key))
+    },
     async acquire(...args) {
       const asked = link.attempt(() => shared.acquire(...args))
       return asked === null ? acquireAlone(...args) : asked.catch(() => acquireAlone(...args))

@@ -5,7 +5,7 @@ import type { Clock, Counters } from '../../core/types/ports.ts'
 import { TAKE_TOKENS } from './lua/bucket.ts'
 import { ACQUIRE, RENEW } from './lua/lease.ts'
 import { ONCE } from './lua/once.ts'
-import { DEBIT, TAKE_WINDOW } from './lua/window.ts'
+import { DEBIT, LOOK, TAKE_WINDOW } from './lua/window.ts'
 import type { RedisLink } from './redis-client.ts'
 
 export interface RedisCountersOptions {
@@ -78,6 +78,7 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
       const [total, endsInMs] = await scripts.gwDebit(`${prefix}window:${key}`, time(), windowMs, amount)
       return { total, endsInMs, degraded: false }
     },
+    inMinute: (key) => scripts.gwLook(`${prefix}window:${key}`, time(), MINUTE),
     async acquire(key, max, leaseMs) {
       const slots = `${prefix}slots:${key}`
       const lease = `${process}:${++leases}`
@@ -113,7 +114,7 @@ export function redisCounters({ link, clock, now }: RedisCountersOptions): Count
 const MINUTE = 60_000
 
 type Script<T = number> = (key: string, ...args: (string | number)[]) => Promise<T>
-type Scripts = Record<'gwTakeWindow' | 'gwTakeTokens' | 'gwAcquire' | 'gwRenew' | 'gwOnce', Script> & {
+type Scripts = Record<'gwTakeWindow' | 'gwLook' | 'gwTakeTokens' | 'gwAcquire' | 'gwRenew' | 'gwOnce', Script> & {
   gwDebit: Script<[total: number, endsInMs: number]>
 }
 
@@ -123,6 +124,7 @@ function defineScripts(redis: Redis): Scripts {
     gwTakeWindow: TAKE_WINDOW,
     gwTakeTokens: TAKE_TOKENS,
     gwDebit: DEBIT,
+    gwLook: LOOK,
     gwAcquire: ACQUIRE,
     gwRenew: RENEW,
     gwOnce: ONCE,

@@ -50,6 +50,18 @@ export function countersContract(name: string, open: () => Promise<CountersSubje
       assert.equal((await takes({ perMinute: 137 }, 'window')).filter(({ ok }) => ok).length, 137)
       assert.equal((await takes({ perMinute: 60, burst: 137 }, 'bucket')).filter(({ ok }) => ok).length, 137)
     }),
+    check('says what a minute holds, and takes nothing', async (subject, counters) => {
+      assert.equal(await counters.inMinute('key'), 0)
+      for (let i = 0; i < 4; i++) await counters.take('key', { perMinute: 5 })
+      await counters.debit('key', 3, MINUTE)
+      for (let i = 0; i < 3; i++) assert.equal(await counters.inMinute('key'), 7)
+      // Half of the minute before is still inside; what is inside is what `take` goes by.
+      await subject.advance(MINUTE + MINUTE / 2)
+      assert.equal(await counters.inMinute('key'), 4)
+      assert.equal((await counters.take('key', { perMinute: 5 })).ok, true)
+      await subject.advance(2 * MINUTE)
+      assert.equal(await counters.inMinute('key'), 0)
+    }),
     check('lets no burst through at the edge of a window', async (subject, counters) => {
       const granted = async (): Promise<number> => {
         let count = 0

@@ -134,6 +134,15 @@ export function memoryCounters(clock: Clock): Counters {
       window.current += amount
       return { total: window.current, endsInMs: window.start + windowMs - now, degraded: false }
     },
+    inMinute(key) {
+      const known = minutes.get(key)
+      if (known === undefined) return 0
+      const now = tick()
+      const window = { ...known }
+      roll(window, now, MINUTE)
+      const elapsed = Math.max(0, now - window.start)
+      return Math.ceil((window.previous * (MINUTE - 1 - elapsed) + window.current * MINUTE) / MINUTE)
+    },
     async acquire(key, max) {
       const held = slots.get(key) ?? 0
       if (held >= max) return { ok: false, degraded: false, release: () => {} }

@@ -42,7 +42,16 @@ export interface CompiledHooks {
   close: Maybe<() => Awaitable<void>>
   /** Returns true when a handler of this hook applies to the request. */
   applies(hook: 'stream:batch' | 'response', ctx: RequestContext): boolean
+  /** How often each handler ran and refused, since this generation was sealed. */
+  runs(): HookRuns[]
   readonly sealed: readonly SealedHook[]
+}
+
+export interface HookRuns {
+  readonly plugin: string
+  readonly hook: string
+  readonly ran: number
+  readonly refused: number
 }
 
 export interface SealedHook {
@@ -160,6 +169,7 @@ export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: Hoo
     ready: build('ready', lifecycle),
     close: build('close', observe),
     applies: (hook, ctx) => (guards.get(hook) as GuardedHandler[]).some((handler) => handler.applies(ctx)),
+    runs: () => [...guards.values()].flat().map(({ plugin, hook, ran, refused }) => ({ plugin, hook, ran, refused })),
     sealed: HOOK_NAMES.map((hook) => ({
       hook,
       kind: HOOKS[hook].kind,

@@ -34,6 +34,9 @@ export class GuardedHandler {
   readonly timeoutMs: number
   readonly #bounded: boolean
   #failures = 0
+  /** Runs that ended without an error, and runs that refused their request. */
+  ran = 0
+  refused = 0
 
   constructor(entry: Registration, env: GuardEnv) {
     this.plugin = entry.plugin
@@ -60,11 +63,11 @@ export class GuardedHandler {
     return typeof applies === 'boolean' ? applies : Boolean(applies) && !this.promised(applies, '`when`')
   }
 
-  /** Returns the handler's return value; undefined when it returned none, or when the hook fails open and refuses the value. */
-  taken<T>(value: T): NonNullable<T> | undefined {
+  /** Returns the handler's return value; undefined when it returned none, or when the hook fails open and refuses the value. `counted`: of `settle`. */
+  taken<T>(value: T, counted = false): NonNullable<T> | undefined {
     const nothing = value === undefined || value === null
     if (nothing || this.#returns === undefined || this.#returns.fits(value)) {
-      this.#failures = 0
+      if (!counted) this.succeeded()
       return nothing ? undefined : value
     }
     if (isThenable(value)) this.promised(value)
@@ -85,7 +88,10 @@ export class GuardedHandler {
 
   /** Reports what the handler threw; returns only when the handler fails open. */
   failed(thrown: unknown): void {
-    if (GatewayError.is(thrown)) throw thrown
+    if (GatewayError.is(thrown)) {
+      this.refused++
+      throw thrown
+    }
     this.#failures++
     this.#env.failed(this.plugin, this.hook, !this.open)
     this.#report(thrown)
@@ -107,13 +113,14 @@ export class GuardedHandler {
 
   succeeded(): void {
     this.#failures = 0
+    this.ran++
   }
 
   /** Awaits the handler under its timeout. Resolves to undefined when it failed open. */
   async settle<T>(promise: PromiseLike<T>): Promise<T | undefined> {
     try {
       const value = await (this.timeoutMs > 0 ? this.withTimeout(promise) : this.#bounded ? this.#withDefault(promise) : promise)
-      this.#failures = 0
+      this.succeeded()
       return value
     } catch (error) {
       this.failed(error)

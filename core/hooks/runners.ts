@@ -41,7 +41,7 @@ export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCont
         continue
       }
       if (isThenable(returned))
-        return handler.settle(returned as Promise<T | undefined>).then((value) => handler.taken(value) ?? run(i + 1, ctx))
+        return handler.settle(returned as Promise<T | undefined>).then((value) => handler.taken(value, true) ?? run(i + 1, ctx))
       const answer = handler.taken(returned)
       if (answer !== undefined) return answer as T
     }
@@ -65,7 +65,9 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         continue
       }
       if (isThenable(returned))
-        return handler.settle(returned as Promise<T | undefined>).then((next) => run(i + 1, ctx, handler.taken(next) ?? value))
+        return handler
+          .settle(returned as Promise<T | undefined>)
+          .then((next) => run(i + 1, ctx, handler.taken(next, true) ?? value))
       value = (handler.taken(returned) as T | undefined) ?? value
     }
     return value

@@ -23,6 +23,9 @@ export interface ApiEnvironment {
   readonly wall?: TenantWall | undefined
 }
 
+const REASON_HEADER = 'x-audit-reason'
+const MAX_REASON = 500
+
 const RANK = { public: 0, member: 1, manage: 2, owner: 3, system: 4 } as const
 const OPEN: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }
 const NOBODY: Operator = { actor: 'anonymous', orgId: null, role: 'member', readOnly: true, auth: 'open' }
@@ -80,6 +83,7 @@ export async function callRoute(
   if (route.profile !== undefined && route.profile !== environment.profile)
     throw GatewayError.unknownUrl(request.method, url.pathname)
   if (route.method !== 'GET') refuseOtherSites(request)
+  const reason = typeof route.audit === 'string' ? reasonIn(request) : undefined
   const operator = await operatorOf(route, request, peer, environment)
   const target: { id: string | null; details: Record<string, unknown> } = { id: null, details: {} }
   const call = {
@@ -103,7 +107,7 @@ export async function callRoute(
       actor: operator.actor,
       action: route.audit,
       target: target.id ?? params.id ?? idOf(answer),
-      details: { ...(call.body as object | undefined), ...target.details },
+      details: { ...(call.body as object | undefined), ...target.details, ...(reason !== undefined && { reason }) },
       ip: peer.address,
     })
     return answer
@@ -152,6 +156,19 @@ function refuseOtherSites(request: Request): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin' && site !== 'none')
     throw GatewayError.forbidden('Writes from pages of other sites are refused.')
+}
+
+/** The caller's reason for a change, for the audit entry: percent-encoded UTF-8. @throws GatewayError 400 */
+function reasonIn(request: Request): string | undefined {
+  const given = request.headers.get(REASON_HEADER)
+  if (given === null) return undefined
+  const text = decodedPart(given)?.trim()
+  if (text === undefined || text.length > MAX_REASON)
+    throw GatewayError.invalid(
+      REASON_HEADER,
+      `\`${REASON_HEADER}\` must be percent-encoded text of at most ${MAX_REASON} characters.`,
+    )
+  return text === '' ? undefined : text
 }
 
 /** Decodes the parameters of a path. A path that cannot be decoded, has U+0000, or fails the schema gets 404. */

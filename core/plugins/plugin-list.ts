@@ -1,5 +1,6 @@
 // Implements the service `plugins`: the serving plugins, their registrations, and their failure counts.
 import { wallTables } from '../db/wall.ts'
+import type { HookRuns } from '../hooks/compile.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { BelongsTo } from '../types/db.ts'
 import type { Plugin, PluginOrigin } from '../types/plugin.ts'
@@ -70,6 +71,7 @@ export class PluginList {
 
   /** Returns the plugins in the order of the configuration. */
   list(): PluginInfo[] {
+    const runs = this.#generation().hooks.runs()
     return this.#generation().instances.map((instance) => {
       const { plugin, hooks, api, data, panels, pages, provides } = instance
       const failures = this.#failures.get(plugin.name)
@@ -88,10 +90,23 @@ export class PluginList {
         state: failures !== undefined && this.#clock.now() - failures.at < DEGRADED_MS ? 'degraded' : 'running',
         errors: failures?.count ?? 0,
         hookErrors: [...(failures?.hooks ?? [])].map(([hook, errors]) => ({ hook, errors })),
+        hookRuns: summed(runs.filter((one) => one.plugin === plugin.name)),
         lastError: failures === undefined ? null : { hook: failures.hook, at: failures.at, refused: failures.refused },
       }
     })
   }
+}
+
+/** A plugin may have several handlers of one hook. */
+function summed(runs: readonly HookRuns[]): PluginInfo['hookRuns'] {
+  const sums = new Map<string, { hook: string; ran: number; refused: number }>()
+  for (const { hook, ran, refused } of runs) {
+    const sum = sums.get(hook)
+    // Each request passes all handlers of a plugin: the sum would count it twice.
+    if (sum === undefined) sums.set(hook, { hook, ran, refused })
+    else Object.assign(sum, { ran: Math.max(sum.ran, ran), refused: sum.refused + refused })
+  }
+  return [...sums.values()]
 }
 
 function orderOf({ hooks }: Generation): { hook: string; plugins: string[] }[] {

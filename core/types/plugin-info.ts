@@ -46,6 +46,8 @@ export interface PluginInfo {
   readonly errors: number
   /** The same by hook. */
   readonly hookErrors: readonly { readonly hook: string; readonly errors: number }[]
+  /** How often its hooks ran and how often they refused a request, since the generation that serves was sealed. */
+  readonly hookRuns: readonly { readonly hook: string; readonly ran: number; readonly refused: number }[]
   /** `refused`: the hook fails closed, so the request was refused. */
   readonly lastError: { readonly hook: string; readonly at: number; readonly refused: boolean } | null
 }

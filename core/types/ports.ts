@@ -177,6 +177,8 @@ export interface Counters {
   take(key: string, limit: { perMinute: number; burst?: number }, cost?: number): Promise<TakeResult> | TakeResult
   /** Adds to the key's window, which begins with its first event. Never refuses. */
   debit(key: string, amount: number, windowMs: number): Promise<DebitResult>
+  /** Returns what the sliding minute of a key holds now, rounded up. It takes nothing; token buckets hold nothing here. */
+  inMinute(key: string): Promise<number> | number
   /** Takes a slot until release(). After `leaseMs` the slots of a crashed process are free again. */
   acquire(key: string, max: number, leaseMs: number): Promise<{ ok: boolean; degraded: boolean; release(): void }>
   /** Returns true for the first caller within `ttlMs`. */

@@ -15,12 +15,23 @@ function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
 
 const clockTime = formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 const dayAndTime = formatter({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
+const withYear = formatter({ day: 'numeric', month: 'short', year: 'numeric' })
 const full = formatter({ dateStyle: 'medium', timeStyle: 'long', hour12: false })
 
-/** The time of day within 24 hours, otherwise day and time. */
+const DAY_MS = 86_400_000
+/** Farther away, a day without its year would be read as one of this year. */
+const YEARLESS_MS = 300 * DAY_MS
+
+/** The time of day of the last 24 hours and of this day, otherwise day and time, and far away the day with its year. */
 export function shortTime(at: string | number): string {
   const date = new Date(at)
-  return Math.abs(now.peek() - date.getTime()) < 86_400_000 ? clockTime(date) : dayAndTime(date)
+  const ahead = date.getTime() - now.peek()
+  if (Math.abs(ahead) >= YEARLESS_MS) return withYear(date)
+  const near =
+    ahead <= 0
+      ? ahead > -DAY_MS
+      : ahead < DAY_MS && dayAndTime(date).split(',')[0] === dayAndTime(new Date(now.peek())).split(',')[0]
+  return near ? clockTime(date) : dayAndTime(date)
 }
 
 export function fullTime(at: string | number): string {

@@ -12,19 +12,28 @@ const PARTS: readonly (readonly [title: string, to: string])[] = [
   ['Spend: Budgets', '/spend?tab=budgets'],
   ['Spend: Reports', '/spend?tab=reports'],
   ['Spend: Savings', '/spend?tab=savings'],
+  ['Spend: Advisor', '/spend?tab=advisor'],
   ['Spend: Prices', '/spend?tab=prices'],
+  ['Connections: Accounts', '/connections?tab=sign-ins'],
   ['Webhooks: Deliveries', '/webhooks?tab=deliveries'],
   ['System: Pipeline', '/system?tab=pipeline'],
   ['System: Plugins', '/system?tab=plugins'],
   ['System: Settings', '/system?tab=settings'],
   ['System: Config', '/system?tab=config'],
   ['System: Audit', '/system?tab=audit'],
+  ['System: Stored responses', '/system?tab=responses'],
   ['System: Tokens', '/system?tab=tokens'],
+  ['System: Tunnel', '/system?tab=tunnel'],
+  ['System: Interception', '/system?tab=interception'],
 ]
+
+/** The cloud profile has no routes of these. */
+const LOCAL_PARTS: ReadonlySet<string> = new Set(['/system?tab=tunnel', '/system?tab=interception'])
 
 export function useHits(text: string): { hits: readonly Hit[]; loading: boolean } {
   const virtual = useGet('/api/virtual-models')
   const keys = useGet('/api/keys')
+  const health = useGet('/healthz')
   const connections = useGet('/api/providers')
   const endpoints = useGet('/api/webhooks/endpoints')
   const models = useGet('/api/models')
@@ -52,7 +61,12 @@ export function useHits(text: string): { hits: readonly Hit[]; loading: boolean 
   }
   const all: Hit[] = [
     ...PAGES.map((page) => ({ id: `page ${page.id}`, title: page.title, kind: 'Page', to: pathOf(page) })),
-    ...PARTS.map(([title, to]) => ({ id: `page ${to}`, title, kind: 'Page', to })),
+    ...PARTS.filter(([, to]) => !LOCAL_PARTS.has(to) || health.data?.profile === 'local').map(([title, to]) => ({
+      id: `page ${to}`,
+      title,
+      kind: 'Page',
+      to,
+    })),
     ...(virtual.data?.data ?? []).map(({ name }) => ({
       id: `vm ${name}`,
       title: name,

@@ -91,8 +91,13 @@ export interface Tab {
 
 /** Tabs whose choice is in the address, as `?tab=`. */
 export function Tabs({ tabs, current, name = 'tab' }: { tabs: readonly Tab[]; current: string; name?: string }) {
+  const list = useRef<HTMLDivElement>(null)
+  // On narrow screens the list of tabs scrolls: the chosen one is in view.
+  useLayoutEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [current])
   return (
-    <div class="tabs" role="tablist">
+    <div ref={list} class="tabs" role="tablist">
       {tabs.map(({ id, title }) => (
         <button
           key={id}

@@ -1,7 +1,10 @@
-// The window of usage figures: the last hours or days.
+// The window of usage figures: the last hour, day or days.
 import { query as address, setQuery } from '../app/location.ts'
 
-const WINDOWS = ['24h', '7d', '30d'] as const
+const WINDOWS = ['1h', '24h', '7d', '30d'] as const
+
+/** How far back the same window is that figures are compared with. */
+export const WINDOW_DAYS: Record<(typeof WINDOWS)[number], number> = { '1h': 1, '24h': 1, '7d': 7, '30d': 30 }
 
 export function windowOf(): (typeof WINDOWS)[number] {
   return WINDOWS.find((one) => one === address.value.get('window')) ?? '24h'

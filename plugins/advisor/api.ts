@@ -41,10 +41,14 @@ const applied = z.strictObject({
   rollback_reason: z.enum(REASONS).nullable(),
   before: z.record(z.string(), z.unknown()),
   after: z.record(z.string(), z.unknown()),
-  baseline: figures,
+  baseline: figures.describe('Of the 14 days before.'),
   applied_at: z.string(),
   probation_until: z.string(),
   probation_active: z.boolean(),
+})
+
+const listed = applied.extend({
+  since: figures.nullable().describe('Of the requests since the change; null: the action is confirmed or rolled back.'),
 })
 
 const idParams = z.strictObject({ id: z.coerce.number().int().min(1) })
@@ -115,8 +119,13 @@ export function advisorRoutes(gateway: PluginGateway, advisor: Advisor, actions:
     path: '/api/advisor/applied',
     summary: 'Applied actions, newest first.',
     role: 'member',
-    response: z.strictObject({ data: z.array(applied) }),
-    handler: async ({ orgId }) => ({ data: (await actionsOf(gateway.db, orgId)).map(shownApplied) }),
+    response: z.strictObject({ data: z.array(listed) }),
+    async handler({ orgId }) {
+      const data: z.input<typeof listed>[] = []
+      for (const one of await actionsOf(gateway.db, orgId))
+        data.push({ ...shownApplied(one), since: one.state === 'applied' ? shownFigures(await actions.since(one)) : null })
+      return { data }
+    },
   })
 
   gateway.api({
@@ -165,8 +174,11 @@ function shownSpend(spend: Advice['spend']) {
   return { limit_usd: limitUsd, spend_usd: spentUsd, projected_usd: projectedUsd, status }
 }
 
+function shownFigures({ errorRate, p95Ms, costPerRequestUsd, requests }: Applied['baseline']): z.input<typeof figures> {
+  return { error_rate: errorRate, p95_ms: p95Ms, cost_per_request: costPerRequestUsd, requests }
+}
+
 function appliedRecord(one: Applied, now: number): z.input<typeof applied> {
-  const { errorRate, p95Ms, costPerRequestUsd, requests } = one.baseline
   return {
     id: one.id,
     recommendation_id: one.recommendationId,
@@ -176,7 +188,7 @@ function appliedRecord(one: Applied, now: number): z.input<typeof applied> {
     rollback_reason: one.rollbackReason,
     before: one.before as Record<string, unknown>,
     after: one.after as Record<string, unknown>,
-    baseline: { error_rate: errorRate, p95_ms: p95Ms, cost_per_request: costPerRequestUsd, requests },
+    baseline: shownFigures(one.baseline),
     applied_at: new Date(one.appliedAt).toISOString(),
     probation_until: new Date(one.probationUntil).toISOString(),
     probation_active: one.state === 'applied' && now < one.probationUntil,

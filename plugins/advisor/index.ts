@@ -4,6 +4,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import { calendarOf } from '../../core/timing/calendar.ts'
 import { actionsOn } from './actions/actions.ts'
 import { advisorRoutes } from './api.ts'
+import { takenBackFacts } from './attention.ts'
 import { digestRoute } from './digest/route.ts'
 import { sendDigests } from './digest/sending.ts'
 import { DAY_MS, WINDOW_DAYS } from './facts.ts'
@@ -63,7 +64,11 @@ export const advisor = definePlugin({
     gateway.every('watch', WATCH_MS, () => actions.watch())
     gateway.every('digest', DIGEST_MS, () => sendDigests(gateway, advisor, calendar))
     gateway.every('forget', DAY_MS / 24, () => forgetObserved(db, clock.now() - (WINDOW_DAYS + 1) * DAY_MS))
-    return () => observer.sums.flush(db)
+    const silence = gateway.use('attention').contribute('advisor', takenBackFacts(db, clock))
+    return () => {
+      silence()
+      return observer.sums.flush(db)
+    }
   },
 })
 

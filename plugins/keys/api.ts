@@ -1,4 +1,4 @@
-// /api/keys: list, create, update, revoke, rotate. A secret is shown once, when it is created.
+// /api/keys: list, read, create, update, revoke, rotate. A secret is shown once, when it is created.
 import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
@@ -39,6 +39,23 @@ function boundedExpiry(asked: number | null, now: number, maxDays: number | null
   return asked
 }
 
+/** A page of the most keys is below 1 MiB. */
+const MOST = 1000
+
+const whole = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number)
+const listQuery = z.strictObject({
+  limit: whole.pipe(z.number().min(1, 'must be at least 1').max(MOST, `must be at most ${MOST}`)).default(MOST),
+  cursor: whole.optional().describe('`next_cursor` of the page before.'),
+  q: z.string().min(1).max(200).optional().describe('Part of the label, the cost center or the end of the secret.'),
+})
+
+function fits({ label, last4, cost_center }: KeyRow, wanted: string): boolean {
+  return [label, last4, cost_center ?? ''].some((text) => text.toLowerCase().includes(wanted))
+}
+
 export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes): void {
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
@@ -52,10 +69,35 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
   gateway.api({
     method: 'GET',
     path: '/api/keys',
-    summary: 'Client keys, without their secrets.',
+    summary: 'Client keys, without their secrets, the oldest first.',
     role: 'member',
-    response: z.strictObject({ data: z.array(keyRecord) }),
-    handler: ({ orgId }) => ({ data: rows(orgId).map(recordOf) }),
+    query: listQuery,
+    response: z.strictObject({
+      data: z.array(keyRecord),
+      next_cursor: z.string().nullable(),
+      total: z.int().describe('Keys that the search finds, on all pages.'),
+    }),
+    handler({ query: { limit, cursor = 0, q }, orgId }) {
+      const wanted = q?.toLowerCase()
+      const found = wanted === undefined ? rows(orgId) : rows(orgId).filter((row) => fits(row, wanted))
+      const rest = found.filter(({ id }) => id > cursor)
+      const page = rest.slice(0, limit)
+      return {
+        data: page.map(recordOf),
+        next_cursor: rest.length > limit ? String(page.at(-1)?.id) : null,
+        total: found.length,
+      }
+    },
+  })
+
+  gateway.api({
+    method: 'GET',
+    path: '/api/keys/:id',
+    summary: 'One client key, without its secret.',
+    role: 'member',
+    params: idParams,
+    response: keyRecord,
+    handler: ({ params, orgId }) => recordOf(mine(orgId, params.id)),
   })
 
   gateway.api({

@@ -38,6 +38,9 @@ const entry = z.strictObject({
   state: z.enum(['running', 'degraded']).describe('`degraded`: one of its hooks failed in the last five minutes.'),
   errors: z.int().describe('Failures of its hooks since the start of this process.'),
   hook_errors: z.array(z.strictObject({ hook: z.string(), errors: z.int() })).describe('The same by hook.'),
+  hook_runs: z
+    .array(z.strictObject({ hook: z.string(), ran: z.int(), refused: z.int() }))
+    .describe('How often its hooks ran and refused a request in this process, since the generation was sealed.'),
   last_error: z.strictObject({ hook: z.string(), at: z.iso.datetime() }).nullable().describe('The log has the message.'),
 })
 
@@ -64,7 +67,7 @@ export const pluginList = definePlugin({
       handler: () => ({
         order: plugins.order(),
         ...sealedOf(plugins.sealed()),
-        data: plugins.list().map(({ origin, apiVersion, lastError, hookErrors, ...info }) => ({
+        data: plugins.list().map(({ origin, apiVersion, lastError, hookErrors, hookRuns, ...info }) => ({
           ...info,
           hooks: [...info.hooks],
           routes: [...info.routes],
@@ -78,6 +81,7 @@ export const pluginList = definePlugin({
           specifier: origin.specifier ?? null,
           api_version: apiVersion,
           hook_errors: hookErrors.map((one) => ({ ...one })),
+          hook_runs: hookRuns.map((one) => ({ ...one })),
           last_error: lastError === null ? null : { hook: lastError.hook, at: new Date(lastError.at).toISOString() },
         })),
       }),

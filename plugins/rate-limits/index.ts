@@ -5,6 +5,7 @@ import { definePlugin } from '../../core/plugins/define.ts'
 import type { Outcome, RequestContext } from '../../core/types/context.ts'
 import type { TakeResult } from '../../core/types/ports.ts'
 import { overRate } from './refusal.ts'
+import { ratesRoute } from './use.ts'
 
 const MINUTE_MS = 60_000
 
@@ -77,6 +78,8 @@ export const rateLimits = definePlugin({
       const tokens = tokensOf(outcome)
       if (tokens > 0) void counters.debit(tokenKey(ctx), tokens, MINUTE_MS)
     })
+
+    ratesRoute(gateway)
 
     function tokenKey(ctx: RequestContext): string {
       return `tpm:${keys.of(ctx)?.id}`

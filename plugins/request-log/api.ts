@@ -99,9 +99,9 @@ export function logRoutes(gateway: PluginGateway, flush: () => Promise<void>): v
     role: 'member',
     query: summaryQuery,
     response: summaryRecord,
-    async handler({ query: { window }, orgId }) {
+    async handler({ query, orgId }) {
       await flush()
-      return summaryOf(db, orgId, window, gateway.clock.now())
+      return summaryOf(db, orgId, query, gateway.clock.now())
     },
   })
 

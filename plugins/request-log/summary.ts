@@ -1,17 +1,22 @@
 // GET /api/logs/summary: outcomes and times of the newest requests, with those that were refused before any upstream was asked.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { backDays } from '../../core/http/window.ts'
 import type { Db } from '../../core/types/db.ts'
 
 /** Newest rows that a summary reads. More would hold up other queries of SQLite. */
 const ROWS = 10_000
 const GROUPS = 20
+const DAY_MS = 86_400_000
+/** Shorter streams arrived in one piece: their speed is that of the network. */
+const MIN_SPEED_MS = 50
 const WINDOWS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const
 
 const ms = z.int().nullable()
 
 export const summaryQuery = z.strictObject({
   window: z.enum(['1h', '24h', '7d', '30d']).default('24h').describe('Up to now.'),
+  back_days: backDays.default(0).describe('The same window this many days earlier, for comparisons.'),
 })
 
 export const summaryRecord = z.strictObject({
@@ -26,6 +31,7 @@ export const summaryRecord = z.strictObject({
   p50_ms: ms.describe('Of answered requests.'),
   p95_ms: ms,
   ttft_p50_ms: ms.describe('Time to the first token, of streams.'),
+  tokens_per_s_p50: z.number().nullable().describe('Tokens a second of streams, from their first token on.'),
   errors: z
     .array(
       z.strictObject({
@@ -48,16 +54,23 @@ interface Row {
   error_code: string | null
   latency_ms: number
   ttft_ms: number | null
+  tokens_completion: number
   stream: number
   cached: string | null
   attempts: number
 }
 
-export async function summaryOf(db: Db, orgId: number | null, window: keyof typeof WINDOWS, now: number): Promise<Summary> {
+export async function summaryOf(
+  db: Db,
+  orgId: number | null,
+  { window, back_days }: z.output<typeof summaryQuery>,
+  at: number,
+): Promise<Summary> {
+  const now = at - back_days * DAY_MS
   const since = now - WINDOWS[window]
   const rows = await db.all<Row>(
-    sql`SELECT created_at, provider, status, error_code, latency_ms, ttft_ms, stream, cached, attempts FROM request_log
-        WHERE org_id = ${orgId ?? 0} AND created_at >= ${since} ORDER BY created_at DESC, id DESC LIMIT ${ROWS + 1}`,
+    sql`SELECT created_at, provider, status, error_code, latency_ms, ttft_ms, tokens_completion, stream, cached, attempts FROM request_log
+        WHERE org_id = ${orgId ?? 0} AND created_at >= ${since} AND created_at < ${now + 1} ORDER BY created_at DESC, id DESC LIMIT ${ROWS + 1}`,
   )
   const counted = rows.slice(0, ROWS)
   const answered = counted.filter(({ status }) => status < 400)
@@ -65,6 +78,7 @@ export async function summaryOf(db: Db, orgId: number | null, window: keyof type
   const first = answered
     .flatMap(({ stream, ttft_ms }) => (stream === 1 && ttft_ms !== null ? [ttft_ms] : []))
     .sort((a, b) => a - b)
+  const speeds = answered.flatMap((row) => speedOf(row) ?? []).sort((a, b) => a - b)
   return {
     window: { since: new Date(since).toISOString(), until: new Date(now).toISOString() },
     truncated: rows.length > ROWS,
@@ -77,8 +91,16 @@ export async function summaryOf(db: Db, orgId: number | null, window: keyof type
     p50_ms: percentile(times, 0.5),
     p95_ms: percentile(times, 0.95),
     ttft_p50_ms: percentile(first, 0.5),
+    tokens_per_s_p50: percentile(speeds, 0.5),
     errors: errorGroups(counted),
   }
+}
+
+/** Tokens a second of a stream; null: too short to tell. */
+function speedOf({ stream, cached, ttft_ms, latency_ms, tokens_completion }: Row): number | null {
+  if (stream === 0 || cached !== null || ttft_ms === null || tokens_completion < 2) return null
+  const ms = latency_ms - ttft_ms
+  return ms < MIN_SPEED_MS ? null : Math.round((tokens_completion / ms) * 10_000) / 10
 }
 
 /** Nearest rank. */

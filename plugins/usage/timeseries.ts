@@ -1,4 +1,4 @@
-// GET /api/usage/timeseries: the newest rows of a window by UTC hours or days. Empty points are zero, up to the maximum number of points.
+// GET /api/usage/timeseries: the newest rows of a window by UTC minutes, hours or days. Empty points are zero, up to the maximum number of points.
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import { isReplay } from '../../core/records/replays.ts'
@@ -9,7 +9,9 @@ import type { UsageReader, UsageRow } from './ledger.ts'
 import { CAP } from './summary.ts'
 
 const HOUR_MS = 3_600_000
-const BUCKETS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
+const BUCKETS = { minute: HOUR_MS / 60, hour: HOUR_MS, day: 24 * HOUR_MS } as const
+/** Longer windows use hours, unless the caller requests minutes. */
+const MINUTES_UP_TO_MS = 2 * HOUR_MS
 /** Longer windows use days, unless the caller requests hours. */
 const HOURS_UP_TO_MS = 48 * HOUR_MS
 /** Maximum points of one answer; above it, groups are merged. */
@@ -36,14 +38,16 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
     query: z.strictObject({
       ...windowQuery,
       bucket: z
-        .enum(['hour', 'day'])
+        .enum(['minute', 'hour', 'day'])
         .optional()
-        .describe('In UTC; default: hours up to two days, else days. Of more than 20,000 only those that something happened in.'),
+        .describe(
+          'In UTC; default: minutes up to two hours, hours up to two days, else days. Of more than 20,000 only those that something happened in.',
+        ),
       group_by: z.enum(GROUPS).optional().describe('`connection`: by the id of the connection.'),
     }),
     response: z.strictObject({
       window: windowAnswer,
-      bucket: z.enum(['hour', 'day']),
+      bucket: z.enum(['minute', 'hour', 'day']),
       truncated: z.boolean(),
       data: z.array(
         z.strictObject({
@@ -58,7 +62,7 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
     }),
     async handler({ query, orgId }) {
       const window = windowOf(query, gateway.clock.now())
-      const bucket = query.bucket ?? (window.until - window.since <= HOURS_UP_TO_MS ? 'hour' : 'day')
+      const bucket = query.bucket ?? bucketFor(window.until - window.since)
       const width = BUCKETS[bucket]
       const first = Math.floor(window.since / width)
       const count = Math.ceil(window.until / width) - first
@@ -102,6 +106,11 @@ export function timeseriesRoute(gateway: PluginGateway, usage: UsageReader): voi
 }
 
 const NOTHING = new Figures()
+
+function bucketFor(ms: number): keyof typeof BUCKETS {
+  if (ms <= MINUTES_UP_TO_MS) return 'minute'
+  return ms <= HOURS_UP_TO_MS ? 'hour' : 'day'
+}
 
 function bucketsOf(series: ReadonlyMap<string, ReadonlyMap<number, Figures>>): number[] {
   const found = new Set<number>()

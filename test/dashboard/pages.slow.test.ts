@@ -1,18 +1,8 @@
 // Every page in a real browser: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { settledPage, violations } from './axe.ts'
 import { BROWSER, closeBrowser, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
-
-const require = createRequire(import.meta.url)
-const AXE = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Violation {
-  id: string
-  nodes: { html: string; failureSummary?: string }[]
-}
 
 const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['overview', '/'],
@@ -25,11 +15,13 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['connections', '/connections'],
   ['a connection', '/connections?open=5'],
   ['the providers', '/connections?tab=registry'],
+  ['accounts', '/connections?tab=sign-ins'],
   ['a new connection', '/connections?add=openai'],
   ['spend', '/spend'],
   ['budgets', '/spend?tab=budgets&open=1'],
   ['reports', '/spend?tab=reports'],
   ['savings', '/spend?tab=savings'],
+  ['the advisor', '/spend?tab=advisor'],
   ['prices', '/spend?tab=prices&set=new'],
   ['keys', '/keys?open=1'],
   ['a new key', '/keys?add=1'],
@@ -42,20 +34,11 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['the pipeline', '/system?tab=pipeline&plugin=guardrails'],
   ['settings', '/system?tab=settings'],
   ['the audit log', '/system?tab=audit'],
+  ['stored responses', '/system?tab=responses'],
+  ['tunnels', '/system?tab=tunnel'],
+  ['interception', '/system?tab=interception'],
   ['an unknown page', '/no/such/page'],
 ]
-
-/** Resolves when what the page asked for has arrived. */
-async function settledPage(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
-}
-
-async function violations(page: Page): Promise<string[]> {
-  const found = (await page.evaluate(
-    `${AXE}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
-  )) as Violation[]
-  return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`)
-}
 
 describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () => {
   let at: Demo

@@ -144,3 +144,30 @@ it('counts failures, and says so for five minutes', async () => {
   await clock.advance(5 * 60_000)
   expect(await of()).toMatchObject({ state: 'running', errors: 2 })
 })
+
+it('counts how often hooks ran and refused, in requests of anybody', async () => {
+  const t = await createTestGateway({ env: { REQUIRE_API_KEY: 'true' } })
+  const { key } = (await (await t.post('/api/keys', { label: 'a', allowed_models: ['chat/*'] })).json()) as { key: string }
+  const ask = (model: string, headers = {}) =>
+    t.post('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'x' }] }, headers)
+  const runs = async (name: string, hook: string) => {
+    const { data } = (await (await t.fetch('/api/plugins')).json()) as {
+      data: { name: string; hook_runs: { hook: string; ran: number; refused: number }[] }[]
+    }
+    return data.find((one) => one.name === name)?.hook_runs.find((one) => one.hook === hook)
+  }
+  expect(await runs('keys', 'authenticate')).toEqual({ hook: 'authenticate', ran: 0, refused: 0 })
+  const bearer = { authorization: `Bearer ${key}` }
+  const statuses = []
+  for (const [model, headers] of [
+    ['chat/m', bearer],
+    ['chat/m', bearer],
+    ['messages/m', bearer],
+    ['chat/m', {}],
+  ] as const)
+    statuses.push((await ask(model, headers)).status)
+  expect(statuses).toEqual([200, 200, 403, 401])
+  expect(await runs('keys', 'authenticate')).toMatchObject({ ran: 4, refused: 0 })
+  expect(await runs('keys', 'access')).toMatchObject({ ran: 2, refused: 1 })
+  await t.close()
+})

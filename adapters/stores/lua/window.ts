@@ -36,6 +36,12 @@ if current < room or current == 0 then return freeAt(previous, room - current) -
 return length - elapsed + freeAt(current, room)
 `
 
+/** ARGV now, length → what the sliding window holds, rounded up. */
+export const LOOK = `${WINDOW}
+local elapsed = math.max(0, now - start)
+return math.ceil((previous * (length - 1 - elapsed) + current * length) / length)
+`
+
 /** ARGV now, length, amount → the total of the current window, and ms to its end. */
 export const DEBIT = `${WINDOW}
 local amount = tonumber(ARGV[3])

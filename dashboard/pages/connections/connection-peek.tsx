@@ -12,6 +12,8 @@ import { Facts, Notice, Peek } from '../../ui/page.tsx'
 import { PluginPanels } from '../../ui/plugin-panels.tsx'
 import { Owner, Status } from '../../ui/status.tsx'
 import { Ago, Time } from '../../ui/text.tsx'
+import { ThisReplica } from '../../ui/this-replica.tsx'
+import { AccountState } from './accounts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { Quota } from './quota.tsx'
 import { TestButton } from './test-button.tsx'
@@ -74,7 +76,10 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
             ],
             [
               'Running',
-              `${count(state.inflight ?? 0)}${connection.max_inflight === null ? '' : ` of ${count(connection.max_inflight)}`}`,
+              <span key="running">
+                {count(state.inflight ?? 0)}
+                {connection.max_inflight === null ? '' : ` of ${count(connection.max_inflight)}`} <ThisReplica />
+              </span>,
             ],
             ['Last used', <Time key="used" at={state.last_used_at} />],
             ['Credential', connection.has_api_key ? (connection.api_key_hint ?? 'set') : 'none'],
@@ -107,6 +112,7 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
           </ul>
         </section>
       )}
+      <SignedIn of={connection.id} />
       <Quota of={connection.id} />
       <PluginPanels slot="connection" id={connection.id} />
       {may('manage') && !editing && (
@@ -130,6 +136,22 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
       )}
       <a href={href(`/requests?filter=${encodeURIComponent(`provider:${connection.provider}`)}`)}>Requests to this provider</a>
     </Peek>
+  )
+}
+
+/** The account behind the connection, where it has a sign-in instead of a key. */
+function SignedIn({ of: id }: { of: number }) {
+  const accounts = useGet('/api/oauth/accounts')
+  const account = accounts.data?.data.find((one) => one.id === id)
+  if (account === undefined) return null
+  return (
+    <section>
+      <h3>Account</h3>
+      <p>
+        {account.email ?? account.display_name ?? account.provider} <AccountState of={account} />{' '}
+        <a href={href(`/connections?tab=sign-ins&open=${id}`)}>Its tokens</a>
+      </p>
+    </section>
   )
 }
 

@@ -3,12 +3,14 @@ import { may } from '../../app/me.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Page, Tabs } from '../../ui/page.tsx'
+import { Accounts } from './accounts.tsx'
 import { AddConnection } from './add-connection.tsx'
 import { ConnectionList } from './connection-list.tsx'
 import { Registry } from './registry.tsx'
 
 const TABS = [
   { id: 'accounts', title: 'Connections', view: ConnectionList },
+  { id: 'sign-ins', title: 'Accounts', view: Accounts },
   { id: 'registry', title: 'Providers', view: Registry },
 ] as const
 

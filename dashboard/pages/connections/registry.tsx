@@ -1,6 +1,6 @@
 // The providers that the gateway knows: their formats, whether they need a key, and where to get one.
 import { useGet } from '../../api/query.ts'
-import { count } from '../../app/format.ts'
+import { count, UNKNOWN } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
 import { Button } from '../../ui/button.tsx'
@@ -67,6 +67,12 @@ export function Registry() {
                       ) : (
                         <Tag>no key</Tag>
                       ),
+                  },
+                  {
+                    id: 'version',
+                    title: 'Client version',
+                    wide: true,
+                    cell: ({ client_version }) => client_version ?? UNKNOWN,
                   },
                   { id: 'connections', title: 'Connections', numeric: true, cell: ({ connections }) => count(connections) },
                   {

@@ -13,20 +13,36 @@ import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading, Page } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/text.tsx'
+import { ThisReplica } from '../../ui/this-replica.tsx'
 import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
 import { KeyForm } from './key-form.tsx'
-import { Expiry, KeyPeek, ratesOf } from './key-peek.tsx'
+import { Expiry, KeyPeek } from './key-peek.tsx'
+import { ratesOf, useRates } from './rates.ts'
 import { TightestCell, tightestOf } from './tightest-budget.tsx'
 
+const PAGE = 100
+const MOST_ID = 1e15
+/** The most that the server takes. */
+const LONGEST = 200
 const FIRST_CALL = `curl ${location.origin}${mount}/v1/models -H "Authorization: Bearer $HOOKGATE_KEY"`
 
 export default function Keys() {
-  const keys = useGet('/api/keys')
+  const search = address.value.get('q') ?? ''
+  const cursor = /^\d{1,15}$/.exec(address.value.get('cursor') ?? '')?.[0] ?? null
+  const keys = useGet('/api/keys', {
+    query: { limit: PAGE, ...(search !== '' && { q: search.slice(0, LONGEST) }), ...(cursor !== null && { cursor }) },
+  })
   const usage = useGet('/api/usage', { query: { window: '24h' } })
   const budgets = useGet('/api/budgets')
   const [secret, setSecret] = useState<{ label: string; key: string } | null>(null)
   const adding = address.value.get('add') !== null
   const open = Number(address.value.get('open'))
+  const listed = keys.data?.data.find(({ id }) => id === open)
+  // A key of another page: the first one after the id before it.
+  const asks = keys.data !== undefined && listed === undefined && open > 0 && open < MOST_ID
+  const elsewhere = useGet(asks ? '/api/keys' : null, { query: { limit: 1, cursor: open - 1 } })
+  const shown = listed ?? elsewhere.data?.data.find(({ id }) => id === open)
+  const rates = useRates(keys.data?.data ?? [], shown)
   const used = new Map((usage.data?.by_key ?? []).map((row) => [row.key_id, row]))
   const created = async (made: { label: string; key: string }): Promise<void> => {
     setQuery({ add: null })
@@ -45,9 +61,9 @@ export default function Keys() {
       }
     >
       <Loading of={keys}>
-        {({ data }) => {
-          const shown = data.find(({ id }) => id === open)
-          return data.length === 0 ? (
+        {({ data, total, next_cursor }) => {
+          const none = data.length === 0 && search === '' && cursor === null
+          return none ? (
             <section class="panel">
               <Empty title="No client key yet">
                 <p>Clients of /v1 send one in the header Authorization. A key has its own models, limits and budget.</p>
@@ -57,7 +73,24 @@ export default function Keys() {
             <div class={shown === undefined ? 'with-peek' : 'with-peek open'}>
               <section class="panel">
                 {usage.data?.truncated && <TruncatedNotice />}
-                <AddressNote name="open" shown={shown?.id} />
+                {!elsewhere.loading && <AddressNote name="open" shown={shown?.id} />}
+                <AddressNote name="cursor" shown={cursor} />
+                <div class="key-search">
+                  <input
+                    class="filter-input"
+                    type="search"
+                    data-filter
+                    aria-label="Search keys"
+                    placeholder="label, cost center or the end of the key"
+                    maxLength={LONGEST}
+                    value={search}
+                    onInput={(event) => setQuery({ q: event.currentTarget.value, cursor: null })}
+                  />
+                  <span class="quiet">
+                    {count(total)} {total === 1 ? 'key' : 'keys'} <ThisReplica shared />
+                  </span>
+                </div>
+                {data.length === 0 && <Empty title="No key fits" />}
                 <Table
                   label="Keys"
                   rows={data}
@@ -81,7 +114,7 @@ export default function Keys() {
                       wide: true,
                       cell: ({ allowed_models }) => (allowed_models.length === 0 ? 'all' : allowed_models.join(', ')),
                     },
-                    { id: 'rates', title: 'Limits a minute', wide: true, cell: ratesOf },
+                    { id: 'rates', title: 'Limits a minute', wide: true, cell: (key) => ratesOf(key, rates.get(key.id)) },
                     {
                       id: 'budget',
                       title: 'Tightest budget',
@@ -113,9 +146,20 @@ export default function Keys() {
                     },
                   ]}
                 />
+                {(cursor !== null || next_cursor !== null) && (
+                  <div class="actions">
+                    {cursor !== null && <Button onClick={() => setQuery({ cursor: null })}>First page</Button>}
+                    {next_cursor !== null && <Button onClick={() => setQuery({ cursor: next_cursor })}>Next page</Button>}
+                  </div>
+                )}
               </section>
               {shown !== undefined && (
-                <KeyPeek key={shown.id} of={shown} onSecret={(key) => setSecret({ label: shown.label, key })} />
+                <KeyPeek
+                  key={shown.id}
+                  of={shown}
+                  rates={rates.get(shown.id)}
+                  onSecret={(key) => setSecret({ label: shown.label, key })}
+                />
               )}
             </div>
           )

@@ -13,9 +13,16 @@ import { Owner, Status } from '../../ui/status.tsx'
 import { Ago, Money, Time } from '../../ui/text.tsx'
 import { type Key, KeyForm } from './key-form.tsx'
 import { PermissionTest } from './permission-test.tsx'
+import { type Rates, rateOf } from './rates.ts'
 import { Tightest } from './tightest-budget.tsx'
 
-export function KeyPeek({ of: key, onSecret }: { of: Key; onSecret: (key: string) => void }) {
+interface KeyPeekProps {
+  of: Key
+  rates: Rates | undefined
+  onSecret: (key: string) => void
+}
+
+export function KeyPeek({ of: key, rates, onSecret }: KeyPeekProps) {
   const [editing, setEditing] = useState(false)
   const params = { path: { id: String(key.id) } } as never
   const close = (): void => setQuery({ open: null })
@@ -51,8 +58,14 @@ export function KeyPeek({ of: key, onSecret }: { of: Key; onSecret: (key: string
           facts={[
             ['Key', <code key="hint">{key.key_hint}</code>],
             ['Models', key.allowed_models.length === 0 ? 'all' : key.allowed_models.join(', ')],
-            ['Requests per minute', key.rate_limit_rpm === null ? 'no limit of its own' : count(key.rate_limit_rpm)],
-            ['Tokens per minute', key.rate_limit_tpm === null ? 'no limit' : count(key.rate_limit_tpm)],
+            [
+              'Requests per minute',
+              key.rate_limit_rpm === null ? 'no limit of its own' : rateOf(key.rate_limit_rpm, rates?.requests_per_minute),
+            ],
+            [
+              'Tokens per minute',
+              key.rate_limit_tpm === null ? 'no limit' : rateOf(key.rate_limit_tpm, rates?.tokens_per_minute),
+            ],
             ['Tightest budget', <Tightest key="tightest" of={key} />],
             [
               'Budget of a session',
@@ -109,9 +122,4 @@ function LastMonth({ of: { id } }: { of: Key }) {
 export function Expiry({ of: { expires_at } }: { of: Key }) {
   if (expires_at === null || Date.parse(expires_at) > now.value) return null
   return <Status tone="refused">expired</Status>
-}
-
-export function ratesOf({ rate_limit_rpm: rpm, rate_limit_tpm: tpm }: Key): string {
-  const limits = [...(rpm === null ? [] : [`${count(rpm)} requests`]), ...(tpm === null ? [] : [`${count(tpm)} tokens`])]
-  return limits.length === 0 ? 'none' : limits.join(', ')
 }

@@ -1,15 +1,12 @@
 // Problems that need attention: each with its effect and the actions that help.
-import { answerOf, api } from '../../api/client.ts'
-import { type Got, invalidateAll, useGet } from '../../api/query.ts'
+import { useGet } from '../../api/query.ts'
 import { href } from '../../app/location.ts'
 import { may } from '../../app/me.ts'
-import { Button } from '../../ui/button.tsx'
 import { Loading, Panel } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Ago, Time } from '../../ui/text.tsx'
-
-type Item = Got<'/api/attention'>['data'][number]
-type Lever = Item['levers'][number]
+import { Ago } from '../../ui/text.tsx'
+import { Pull } from './lever.tsx'
+import { Sentence } from './sentence.tsx'
 
 const LOOK_MS = 15_000
 
@@ -62,25 +59,4 @@ export function Attention() {
       }
     </Loading>
   )
-}
-
-/** The server writes points in time in UTC; the page shows them in the zone of the reader. */
-function Sentence({ text }: { text: string }) {
-  return (
-    <>{text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, index) => (index % 2 === 1 ? <Time key={part} at={part} /> : part))}</>
-  )
-}
-
-function Pull({ lever, of: { subject } }: { lever: Lever; of: Item }) {
-  const pull = async (): Promise<void> => {
-    if (!confirm(`${lever.label}: ${subject.label}? It is written to the audit log.`)) return
-    // The server names the call, so its path is not known to the types.
-    const send = api[lever.method as 'POST' | 'PUT' | 'PATCH' | 'DELETE'] as (
-      path: string,
-      init: object,
-    ) => Promise<{ response: Response; data?: unknown }>
-    await answerOf(send(lever.path, lever.body === null ? {} : { body: lever.body }))
-    await invalidateAll()
-  }
-  return <Button onClick={pull}>{lever.label}</Button>
 }

@@ -9,7 +9,7 @@ const LOOK_MS = 15_000
 
 export function Checklist() {
   const connections = useGet('/api/providers', {}, LOOK_MS)
-  const keys = useGet('/api/keys', {}, LOOK_MS)
+  const keys = useGet('/api/keys', { query: { limit: 1 } }, LOOK_MS)
   const withKey = useGet('/api/logs', { query: { limit: '20', status: '2xx' } }, LOOK_MS)
   if (connections.data === undefined || keys.data === undefined || withKey.data === undefined) return null
   const answered = withKey.data.data.some(({ status }) => status < 300)

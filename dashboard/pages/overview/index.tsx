@@ -11,6 +11,7 @@ import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
 import { WindowChoice, windowOf } from '../../ui/window.tsx'
 import { Attention } from './attention.tsx'
 import { Checklist } from './checklist.tsx'
+import { Comparison } from './comparison.tsx'
 import { Connections } from './connections.tsx'
 import { Failures, Outcomes } from './outcomes.tsx'
 import { Spend } from './spend.tsx'
@@ -30,6 +31,7 @@ export default function Overview() {
       <Loading of={summary}>
         {(outcomes) => (
           <Outcomes of={outcomes}>
+            <Comparison now={outcomes} usage={usage.data} />
             <Loading of={series}>
               {({ data, bucket }) => (
                 <div class="overview-chart">
@@ -50,11 +52,11 @@ export default function Overview() {
         )}
       </Loading>
       <Loading of={usage}>
-        {({ totals, truncated, by_model, by_key }) => (
+        {({ totals, truncated, by_model, by_key, window: { until } }) => (
           <>
             {truncated && <TruncatedNotice />}
             <div class="columns overview-pair">
-              <Spend totals={totals} window={window} />
+              <Spend totals={totals} window={window} until={until} />
               <Loading of={summary}>{(outcomes) => <Failures of={outcomes} />}</Loading>
             </div>
             <Connections />

@@ -12,7 +12,20 @@ type Summary = Got<'/api/logs/summary'>
 
 /** @param children the chart below the figures */
 export function Outcomes({ of: summary, children }: { of: Summary; children?: ComponentChildren }) {
-  const { requests, answered, refused, failed, cached, retried, p50_ms, p95_ms, ttft_p50_ms, truncated, window } = summary
+  const {
+    requests,
+    answered,
+    refused,
+    failed,
+    cached,
+    retried,
+    p50_ms,
+    p95_ms,
+    ttft_p50_ms,
+    tokens_per_s_p50,
+    truncated,
+    window,
+  } = summary
   return (
     <Panel title="Requests" actions={<span class="quiet">{`${minute(window.since)} to ${minute(window.until)} UTC`}</span>}>
       {truncated && <p class="quiet">There are more: these are the newest {count(requests)}.</p>}
@@ -24,6 +37,7 @@ export function Outcomes({ of: summary, children }: { of: Summary; children?: Co
           ['Failed', count(failed), 'at the upstream or here'],
           ['Time', ms(p50_ms), `p95 ${ms(p95_ms)}`],
           ['First token', ms(ttft_p50_ms), 'of streams'],
+          ['Tokens a second', tokens_per_s_p50 === null ? UNKNOWN : String(tokens_per_s_p50), 'of a stream'],
         ]}
       />
       {children}

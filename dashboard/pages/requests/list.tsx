@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { copyText } from '../../ui/copy-text.ts'
 import { FirstRequest } from '../../ui/first-request.tsx'
 import { Empty, Notice, Page, Peek } from '../../ui/page.tsx'
+import { ThisReplica } from '../../ui/this-replica.tsx'
 import { VirtualTable } from '../../ui/virtual-table.tsx'
 import { chosenColumns, idsOf } from './columns.tsx'
 import { Errors } from './errors.tsx'
@@ -24,10 +25,16 @@ import { Toolbar } from './toolbar.tsx'
 
 export function RequestList() {
   const keys = useGet('/api/keys')
-  const keyIds = useMemo(() => new Map((keys.data?.data ?? []).map(({ id, label }) => [label, id])), [keys.data])
   // A secret that was pasted stays here and never reaches the address.
   const [unshared, setUnshared] = useState<string | null>(null)
   const text = unshared ?? address.value.get('filter') ?? ''
+  // Of more keys than one page has, the one that the filter names is looked up.
+  const label = /(?:^|\s)key:(?:"([^"]+)"|([^\s,]+))/.exec(text)?.slice(1).find(Boolean)
+  const named = useGet(label !== undefined && keys.data?.next_cursor != null ? '/api/keys' : null, { query: { q: label } })
+  const keyIds = useMemo(
+    () => new Map([...(keys.data?.data ?? []), ...(named.data?.data ?? [])].map((key) => [key.label, key.id])),
+    [keys.data, named.data],
+  )
   const range = useRange()
   // What ends now lies behind a range that has ended.
   const ended = range.until !== null
@@ -81,6 +88,7 @@ export function RequestList() {
           <span class="quiet">history</span>
         ) : (
           <>
+            {live && <ThisReplica />}
             <LiveMark live={live} />
             <Button pressed={!live} onClick={pause} title="Space">
               {live ? 'Pause' : 'Go live'}

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Loading, Notice, Page } from '../../ui/page.tsx'
 import { Editor } from './editor.tsx'
 import { ModelList } from './model-list.tsx'
+import { ModelsCompared } from './models-compared.tsx'
 import { NamedRoutes } from './named-routes.tsx'
 import { NEW, RECIPES } from './recipes.ts'
 
@@ -28,6 +29,7 @@ function VirtualModels() {
     >
       <Loading of={models}>{({ data }) => (data.length === 0 ? <FirstModel /> : <ModelList of={data} />)}</Loading>
       <NamedRoutes />
+      <ModelsCompared />
     </Page>
   )
 }

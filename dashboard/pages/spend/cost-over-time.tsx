@@ -3,6 +3,7 @@ import { useGet } from '../../api/query.ts'
 import { bucketName } from '../../app/bucket-name.ts'
 import { money } from '../../app/format.ts'
 import { Loading } from '../../ui/page.tsx'
+import type { windowOf } from '../../ui/window.tsx'
 import { StackedChart, type Step } from './stacked-chart.tsx'
 
 export type ChartGroup = 'provider' | 'model' | 'key' | 'virtual_model' | 'cost_center'
@@ -10,7 +11,7 @@ export type ChartGroup = 'provider' | 'model' | 'key' | 'virtual_model' | 'cost_
 const COLOURS = 6
 
 interface CostOverTimeProps {
-  window: '24h' | '7d' | '30d'
+  window: ReturnType<typeof windowOf>
   by: ChartGroup
   /** All groups of the window, the most expensive first. */
   groups: readonly string[]

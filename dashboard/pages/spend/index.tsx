@@ -2,6 +2,7 @@ import { query as address } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
 import { Page, Tabs } from '../../ui/page.tsx'
 import { windowOf } from '../../ui/window.tsx'
+import { Advisor } from './advisor.tsx'
 import { Budgets } from './budgets.tsx'
 import { Prices } from './prices.tsx'
 import { Reports } from './reports.tsx'
@@ -13,6 +14,7 @@ const TABS = [
   { id: 'budgets', title: 'Budgets', view: Budgets },
   { id: 'reports', title: 'Reports', view: Reports },
   { id: 'savings', title: 'Savings', view: Savings },
+  { id: 'advisor', title: 'Advisor', view: Advisor },
   { id: 'prices', title: 'Prices', view: Prices },
 ] as const
 

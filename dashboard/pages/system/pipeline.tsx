@@ -6,6 +6,7 @@ import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loading, Notice, Panel } from '../../ui/page.tsx'
 import { Time } from '../../ui/text.tsx'
+import { ThisReplica } from '../../ui/this-replica.tsx'
 import { type OrderChange, orderChanges } from './order-change.ts'
 import { reachedHooks } from './reached.ts'
 import { STAGES } from './stages.ts'
@@ -42,7 +43,7 @@ function Shown({ of: { data, order, generation, sealed_at, before } }: { of: Lis
                 sealed <Time at={sealed_at} />,{' '}
               </>
             )}
-            read-only: order comes from code and gateway.config.ts
+            read-only: order comes from code and gateway.config.ts <ThisReplica />
           </span>
           {before !== null && (
             <Button pressed={compared} onClick={() => setQuery({ compare: compared ? null : 'before' })}>
@@ -97,14 +98,14 @@ function Shown({ of: { data, order, generation, sealed_at, before } }: { of: Lis
 
 function PluginName({ plugin, hook, lit }: { plugin: Plugin | undefined; hook: string; lit: boolean }) {
   if (plugin === undefined) return null
-  const { name, source, hook_errors } = plugin
+  const { name, source, hook_errors, hook_runs } = plugin
   const errors = hook_errors.find((one) => one.hook === hook)?.errors ?? 0
   return (
     <button
       type="button"
       class={`plugin ${source === 'hookgate' ? '' : 'own'}`}
       aria-pressed={lit}
-      title={source === 'hookgate' ? undefined : 'Your own plugin'}
+      title={`${source === 'hookgate' ? '' : 'Your own plugin. '}${ranText(hook_runs.find((one) => one.hook === hook))}`}
       onClick={() => setQuery({ plugin: lit ? null : name })}
     >
       {name}
@@ -114,12 +115,21 @@ function PluginName({ plugin, hook, lit }: { plugin: Plugin | undefined; hook: s
   )
 }
 
+function ranText(runs: Plugin['hook_runs'][number] | undefined): string {
+  if (runs === undefined) return ''
+  return `Ran ${count(runs.ran)} times here and refused ${count(runs.refused)} since the generation was sealed.`
+}
+
 /** One sentence about the plugin that is lit. */
 function About({ plugin, order }: { plugin: Plugin | undefined; order: Listed['order'] }) {
   if (plugin === undefined) return null
   const places = order.flatMap(({ hook, plugins }) => {
     const at = plugins.indexOf(plugin.name)
-    return at === -1 ? [] : [at === 0 ? `${hook} (first)` : `${hook} after ${plugins[at - 1]}`]
+    if (at === -1) return []
+    const runs = plugin.hook_runs.find((one) => one.hook === hook)
+    const counted =
+      runs === undefined ? '' : `, ran ${count(runs.ran)}${runs.refused > 0 ? `, refused ${count(runs.refused)}` : ''}`
+    return [`${hook} ${at === 0 ? '(first)' : `after ${plugins[at - 1]}`}${counted}`]
   })
   return (
     <p class="plugin-about" role="status">

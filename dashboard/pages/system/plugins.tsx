@@ -9,6 +9,7 @@ import { PluginPanels } from '../../ui/plugin-panels.tsx'
 import { Status, Tag } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/text.tsx'
+import { ThisReplica } from '../../ui/this-replica.tsx'
 
 export function Plugins() {
   const plugins = useGet('/api/plugins')
@@ -66,6 +67,22 @@ export function Plugins() {
                     ['Hooks', shown.hooks.join(', ') || 'none'],
                     ['Services', shown.services.join(', ') || 'none'],
                     ['Routes', shown.routes.join(', ') || 'none'],
+                    [
+                      'Ran',
+                      shown.hook_runs.length === 0 ? (
+                        'no hook'
+                      ) : (
+                        <span key="ran">
+                          {shown.hook_runs
+                            .map(
+                              ({ hook, ran, refused }) =>
+                                `${hook} ${count(ran)}${refused > 0 ? `, ${count(refused)} refused` : ''}`,
+                            )
+                            .join(' · ')}{' '}
+                          <ThisReplica />
+                        </span>
+                      ),
+                    ],
                     ['Errors since the start', count(shown.errors)],
                     [
                       'Last error',

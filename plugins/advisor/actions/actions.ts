@@ -11,7 +11,17 @@ import type { Advisor } from '../recommend.ts'
 import type { ApplyAction } from '../service.ts'
 import { afterOf, type By, entityOf, type SettingsSource } from './entity.ts'
 import { measured, qualityOf, regression } from './measure.ts'
-import { type Applied, actionOf, ended, insertAction, type Reason, removeAction, reopened, watched } from './store.ts'
+import {
+  type Applied,
+  actionOf,
+  ended,
+  insertAction,
+  type Measured,
+  type Reason,
+  removeAction,
+  reopened,
+  watched,
+} from './store.ts'
 
 const HOUR_MS = 3_600_000
 /** Without a confirmation the watch goes on for this long. */
@@ -21,6 +31,8 @@ export interface Actions {
   apply(orgId: number | null, operator: Operator, recommendationId: string, probationHours: number): Promise<Applied>
   confirm(orgId: number | null, id: number): Promise<Applied>
   rollBack(orgId: number | null, id: number, by: By): Promise<Applied>
+  /** Figures of the requests since an action. */
+  since(action: Applied): Promise<Measured>
   /** Takes back what got worse. */
   watch(): Promise<void>
 }
@@ -37,6 +49,12 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor, settings: Se
     if (action === undefined) throw notFound(`There is no applied action ${id}.`)
     if (action.state !== 'applied') throw conflict(`This action is ${action.state} already.`, 'conflict')
     return action
+  }
+
+  async function since({ orgId, action, appliedAt, unanswered }: Applied): Promise<Measured> {
+    const { virtualModel } = entityFor(orgId, action)
+    const lost = (await unansweredOf(db, orgId, virtualModel)) - unanswered
+    return measured(usage, { since: appliedAt, until: clock.now() + 1, orgId, virtualModel }, lost)
   }
 
   async function takenBack(action: Applied, reason: Reason, by: By): Promise<Applied> {
@@ -106,19 +124,18 @@ export function actionsOn(gateway: PluginGateway, advisor: Advisor, settings: Se
 
     rollBack: async (orgId, id, by) => takenBack(await mine(orgId, id), 'manual', by),
 
+    since,
+
     async watch() {
-      const now = clock.now()
-      for (const action of await watched(db, now - WATCH_MS)) {
+      for (const action of await watched(db, clock.now() - WATCH_MS)) {
         try {
-          const { virtualModel } = entityFor(action.orgId, action.action)
           const { orgId } = action
-          const unanswered = (await unansweredOf(db, orgId, virtualModel)) - action.unanswered
-          const since = await measured(usage, { since: action.appliedAt, until: now + 1, orgId, virtualModel }, unanswered)
-          const quality = await qualityOf(shadow(), action, now)
-          const reason = regression(action.kind, action.baseline, since, quality)
+          const now = await since(action)
+          const quality = await qualityOf(shadow(), action, clock.now())
+          const reason = regression(action.kind, action.baseline, now, quality)
           if (reason === null) continue
           await takenBack(action, reason, { actor: 'advisor', role: 'system' })
-          const details = { kind: action.kind, entity: action.entity, reason, before: action.baseline, after: since }
+          const details = { kind: action.kind, entity: action.entity, reason, before: action.baseline, after: now }
           log.warn('advisor.rolled_back', { action: action.id, entity: action.entity, reason })
           await audit()?.append({
             orgId,

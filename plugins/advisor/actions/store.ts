@@ -57,6 +57,7 @@ const row = z
 export type Applied = z.output<typeof row>
 
 const MAX_LISTED = 500
+const MAX_SHOWN = 20
 
 export async function insertAction(
   db: Db,
@@ -89,6 +90,15 @@ export function actionOf(db: Db, orgId: number | null, id: number): Promise<Appl
 /** Unconfirmed actions of every organization, applied after `since`. */
 export function watched(db: Db, since: number): Promise<Applied[]> {
   return db.all(sql`SELECT * FROM advisor_actions WHERE state = 'applied' AND applied_at >= ${since} ORDER BY id`, row)
+}
+
+/** Actions that the watch took back. */
+export function takenBackSince(db: Db, orgId: number | null, since: number): Promise<Applied[]> {
+  return db.all(
+    sql`SELECT * FROM advisor_actions WHERE org_id = ${orgId ?? 0} AND state = 'rolled_back' AND rollback_reason <> 'manual'
+        AND ended_at >= ${since} ORDER BY id DESC LIMIT ${MAX_SHOWN}`,
+    row,
+  )
 }
 
 /** Only from `applied`. Returns undefined when another process or a person was first. */

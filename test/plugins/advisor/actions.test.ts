@@ -89,6 +89,24 @@ describe('a recommendation for a virtual model', () => {
     for (const { status } of [await rollback(body.id), await confirm(body.id)]) expect(status).toBe(409)
   })
 
+  it('is listed with the figures since the change, until it is over', async () => {
+    w = await world()
+    const { rec } = await dear()
+    const { body } = await apply(rec)
+    const since = async () => ((await only()) as Action & { since: { requests: number; error_rate: number } | null }).since
+    expect(await since()).toMatchObject({ requests: 0 })
+    await times(3, () => w.ask({ model: 'coder' }))
+    await w.t.untilCommitted(0)
+    expect(await since()).toMatchObject({ requests: 3, error_rate: 0 })
+    w.failing.set('messages/cheap', 1)
+    w.failing.set('chat/dear', 1)
+    await times(4, () => w.ask({ model: 'coder' }))
+    await w.t.untilCommitted(0)
+    expect(await since()).toMatchObject({ requests: 7, error_rate: 4 / 7 })
+    await confirm(body.id)
+    expect(await since()).toBeNull()
+  })
+
   it('is not rolled back over a change by hand', async () => {
     w = await world()
     const { id, rec } = await dear()

@@ -87,6 +87,18 @@ describe('/api/audit', () => {
     expect(ears.heard[3]?.data).toMatchObject({ org_id: 3, details: { email: 'a@b.test', password: '***' } })
   })
 
+  it('has the reason that the caller gives in a header', async () => {
+    const write = (reason: string) => t.post('/api/keys', { label: 'why' }, { 'x-audit-reason': reason })
+    expect((await write(encodeURIComponent('Störung bei Acme'))).status).toBe(201)
+    expect((await auditOf(t, null))[0]?.details).toEqual({ label: 'why', reason: 'Störung bei Acme' })
+    expect((await write('%20')).status).toBe(201)
+    expect((await auditOf(t, null))[0]?.details).toEqual({ label: 'why' })
+    const before = (await auditOf(t, null)).length
+    for (const wrong of ['%', 'x'.repeat(501), '%00'])
+      expect(await (await write(wrong)).json()).toMatchObject({ error: { param: 'x-audit-reason' } })
+    expect((await auditOf(t, null)).length).toBe(before)
+  })
+
   it('has no entry for what was refused', async () => {
     const before = (await auditOf(t, null)).length
     expect((await t.post('/api/keys', { label: '' })).status).toBe(400)

@@ -52,7 +52,7 @@ describe('health', () => {
     expect(refused.status).toBe(503)
     expect(await refused.json()).toMatchObject({ error: { type: 'api_error', code: 'storage_unavailable', param: null } })
     db.away = false
-    expect(await (await t.fetch('/api/keys')).json()).toEqual({ data: [] })
+    expect(await (await t.fetch('/api/keys')).json()).toEqual({ data: [], next_cursor: null, total: 0 })
   })
 
   it('a shared store that cannot be reached is shown, and costs no readiness', async () => {

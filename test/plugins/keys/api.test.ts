@@ -20,6 +20,34 @@ describe('/api/keys', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
 
+  it('lists keys page by page, finds them by a part of their name, and returns one', async () => {
+    const labels = ['Page one', 'page two', 'page three']
+    const made = []
+    for (const label of labels) made.push(await makeKey(t, { label, cost_center: label === 'page two' ? 'Lab 7' : null }))
+    const page = async (query: string) =>
+      (await (await t.fetch(`/api/keys?${query}`)).json()) as {
+        data: { id: number; label: string }[]
+        next_cursor: string | null
+        total: number
+      }
+    const first = await page('q=PAGE&limit=2')
+    expect([first.data.map(({ label }) => label), first.total]).toEqual([labels.slice(0, 2), 3])
+    const second = await page(`q=PAGE&limit=2&cursor=${first.next_cursor}`)
+    expect([second.data.map(({ label }) => label), second.next_cursor, second.total]).toEqual([['page three'], null, 3])
+    expect((await page('q=lab 7')).data.map(({ label }) => label)).toEqual(['page two'])
+    expect((await page(`q=${made[2]?.key.slice(-4)}`)).data.map(({ id }) => id)).toContain(made[2]?.id)
+    expect(await page('q=nothing like it')).toEqual({ data: [], next_cursor: null, total: 0 })
+    expect(await (await t.fetch(`/api/keys/${made[1]?.id}`)).json()).toMatchObject({ label: 'page two', cost_center: 'Lab 7' })
+    expect((await t.fetch('/api/keys/999999')).status).toBe(404)
+    for (const [query, param] of [
+      ['limit=0', 'limit'],
+      ['limit=1001', 'limit'],
+      ['cursor=x', 'cursor'],
+      [`q=${'x'.repeat(201)}`, 'q'],
+    ])
+      expect(await errorOf(await t.fetch(`/api/keys?${query}`))).toMatchObject({ status: 400, param })
+  })
+
   it('creates a key with every field, and shows the secret in that answer only', async () => {
     const expires = new Date(clock.now() + DAY).toISOString()
     const fields = {

@@ -86,3 +86,30 @@ describe('tokens per minute', () => {
     await t.close()
   })
 })
+
+describe('the use of limits', () => {
+  it('says what a key used of its minute, and takes nothing', async () => {
+    const clock = fakeClock()
+    const t = await gatewayWithKeys({ ports: { clock } })
+    const limited = await makeKey(t, { label: 'limited', rate_limit_rpm: 10, rate_limit_tpm: 1000 })
+    const free = await makeKey(t, { label: 'free' })
+    for (let i = 0; i < 3; i++) await (await t.post(chat, ask('chat/m'), bearer(limited.key))).text()
+    await t.untilSettled(3)
+    const use = async (ids: string) =>
+      ((await (await t.fetch(`/api/rate-limits?key_id=${ids}`)).json()) as { data: { tokens_per_minute: { used: number } }[] })
+        .data
+    for (let i = 0; i < 2; i++) {
+      const found = await use(`${limited.id},${free.id},4711`)
+      expect(found).toMatchObject([
+        { key_id: limited.id, requests_per_minute: { limit: 10, used: 3 }, tokens_per_minute: { limit: 1000 } },
+        { key_id: free.id, requests_per_minute: null, tokens_per_minute: null },
+      ])
+      expect(found[0]?.tokens_per_minute.used).toBeGreaterThan(0)
+    }
+    await clock.advance(121_000)
+    expect(await use(String(limited.id))).toMatchObject([{ requests_per_minute: { used: 0 }, tokens_per_minute: { used: 0 } }])
+    for (const wrong of ['', '?key_id=', '?key_id=x', `?key_id=${Array.from({ length: 201 }, (_, i) => i + 1).join(',')}`])
+      expect(await errorOf(await t.fetch(`/api/rate-limits${wrong}`))).toMatchObject({ status: 400, param: 'key_id' })
+    await t.close()
+  })
+})

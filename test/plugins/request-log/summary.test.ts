@@ -1,6 +1,7 @@
 // GET /api/logs/summary counts each request once, with those that were refused before any upstream was asked.
 import { afterEach, describe, expect, it } from 'vitest'
-import { fail, text } from '../../../adapters/testing/script.ts'
+import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
+import { fail, reply, text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 
 interface Summary {
@@ -40,6 +41,24 @@ describe('the summary of the log', () => {
       [null, 400, 1],
     ])
     expect(found.requests).toBe(found.answered + found.refused + found.failed)
+  })
+
+  it('tells how fast streams were, and what the same window was a day earlier', async () => {
+    const clock = fakeClock()
+    const slow = reply({ text: 'One two three.', usage: { input: 3, output: 40 } }, { hold: () => clock.advance(500) })
+    t = await createTestGateway({ upstream: [slow], ports: { clock } })
+    await (
+      await t.post('/v1/chat/completions', { model: 'chat/m', stream: true, messages: [{ role: 'user', content: 'x' }] })
+    ).text()
+    await t.untilCommitted(1)
+    const now = (await summary('1h')) as Summary & { tokens_per_s_p50: number | null }
+    expect(now.requests).toBe(1)
+    const { latency_ms, ttft_ms } = (
+      (await (await t.fetch('/api/logs')).json()) as { data: [{ latency_ms: number; ttft_ms: number }] }
+    ).data[0]
+    expect(now.tokens_per_s_p50).toBe(Math.round((40 / (latency_ms - ttft_ms)) * 10_000) / 10)
+    const until = new Date(clock.now() - 86_400_000).toISOString()
+    expect(await summary('1h&back_days=1')).toMatchObject({ requests: 0, tokens_per_s_p50: null, window: { until } })
   })
 
   it('refuses a window that it does not have', async () => {

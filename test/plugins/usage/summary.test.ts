@@ -136,6 +136,10 @@ describe('the window', () => {
     ['?window=24h', 1],
     ['?window=7d', 2],
     ['?window=30d', 3],
+    ['?window=1h', 0],
+    ['?window=24h&back_days=2', 1],
+    ['?since=2026-06-15&back_days=1', 0],
+    ['?since=2026-06-16&until=2026-06-17&back_days=2', 1],
     ['?since=2026-06-14&until=2026-06-15', 1],
     ['?since=2026-06-10', 2],
     ['?since=2026-06-10&until=2026-06-11', 0],
@@ -147,7 +151,9 @@ describe('the window', () => {
   })
 
   it.each([
-    ['window=1h', 'window'],
+    ['window=2h', 'window'],
+    ['back_days=-1', 'back_days'],
+    ['back_days=400', 'back_days'],
     ['window=24h&since=2026-06-10', 'window'],
     ['until=2026-06-10', 'until'],
     ['since=2026-06-10&until=2026-06-10', 'until'],
@@ -180,6 +186,11 @@ describe('the time series', () => {
     const days = (await s.get<Series>('/api/usage/timeseries?window=7d')).body
     expect([days.bucket, days.data.length, days.data.reduce((sum, { requests }) => sum + requests, 0)]).toEqual(['day', 8, 3])
     expect((await s.get<Series>('/api/usage/timeseries?bucket=day')).body.data).toHaveLength(2)
+    const minutes = (await s.get<Series>('/api/usage/timeseries?window=1h')).body
+    expect([minutes.bucket, minutes.data.filter(({ requests }) => requests > 0).map(({ ts }) => ts)]).toEqual([
+      'minute',
+      [new Date(NOW - 30 * 60_000).toISOString()],
+    ])
   })
 
   it('tells what happened, and no more, of a window whose empty hours no answer could hold', async () => {

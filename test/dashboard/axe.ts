@@ -1,0 +1,35 @@
+// axe-core in the page: what WCAG 2.2 AA forbids.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+/** Resolves when what the page asked for has arrived. */
+export async function settledPage(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
+}
+
+export async function violations(page: Page): Promise<string[]> {
+  const found = (await page.evaluate(
+    `${AXE}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
+  )) as Violation[]
+  return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`)
+}
+
+/** Checks the page as it is, in both widths. */
+export async function expectAccessible(page: Page, what: string): Promise<void> {
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    await settledPage(page)
+    expect(await violations(page), `${what} at ${width}`).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth'), `${what} at ${width}`).toBeLessThanOrEqual(width)
+  }
+  await page.setViewportSize({ width: 1280, height: 860 })
+}
