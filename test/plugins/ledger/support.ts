@@ -96,7 +96,8 @@ export async function openBooks(options: TestGatewayOptions = {}): Promise<Books
     },
     async dispatched() {
       await written()
-      const row = await plugin.db.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)
+      const row = await plugin.db.get<{ n: number }>(sql`SELECT (SELECT COUNT(*) FROM ledger_dispatch WHERE swept_at IS NULL)
+        + (SELECT COUNT(*) FROM ledger_traces) AS n`)
       return row?.n ?? 0
     },
   }
