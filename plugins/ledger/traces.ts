@@ -77,7 +77,7 @@ export class Traces implements Join {
     trace.alone = true
     const statements = [promote(this.#bootId, trace.requestId, trace.at, trace.known, seen)]
     const last = first && pack.open === 1
-    if (last) statements.push(this.#removal(pack))
+    if (first) statements.push(last ? this.#removal(pack) : this.#endOf(trace.requestId, pack))
     return {
       statements,
       done: () => this.leave(trace, last ? new Set([pack]) : NONE),
