@@ -36,8 +36,8 @@ export function groupedInsert(form: GroupedForm): (rows: readonly (readonly SqlV
     let at = 0
     for (const length of LENGTHS) {
       for (; rows.length - at >= length; at += length) {
-        let text = texts.get(length)
-        if (text === undefined) texts.set(length, (text = textOf(length)))
+        const text = texts.get(length) ?? textOf(length)
+        texts.set(length, text)
         const params = (rows[at] as readonly SqlValue[]).slice(0, shared.length)
         for (let i = at; i < at + length; i++) {
           const row = rows[i] as readonly SqlValue[]

@@ -18,7 +18,12 @@ const packRow = z
 export type PackRow = z.output<typeof packRow>
 
 /** Returns packs of other boots, in order, after one of them. */
-export function strayPacks(db: Db, bootId: string, [afterBoot, afterSeq]: readonly [string, number], limit: number): Promise<PackRow[]> {
+export function strayPacks(
+  db: Db,
+  bootId: string,
+  [afterBoot, afterSeq]: readonly [string, number],
+  limit: number,
+): Promise<PackRow[]> {
   return db.all(
     sql`SELECT boot_id, seq, at, requests, ended FROM ledger_traces
         WHERE boot_id <> ${bootId} AND (boot_id > ${afterBoot} OR (boot_id = ${afterBoot} AND seq > ${afterSeq}))

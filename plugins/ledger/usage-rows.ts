@@ -9,7 +9,18 @@ import type { UsageRow, UsageTokens } from './service.ts'
 
 /** Columns that rows of one commit often have in common. */
 const SHARED = [
-  ...['session_id', 'user_id', 'key_id', 'model', 'connection_id', 'provider', 'requested_model', 'virtual_model', 'org_id', 'step'],
+  ...[
+    'session_id',
+    'user_id',
+    'key_id',
+    'model',
+    'connection_id',
+    'provider',
+    'requested_model',
+    'virtual_model',
+    'org_id',
+    'step',
+  ],
   ...['key_label', 'cost_center', 'source', 'operation', 'stream', 'status', 'media_units', 'estimated', 'price_ref', 'cached'],
   ...['free_pool', 'interrupted'],
 ]

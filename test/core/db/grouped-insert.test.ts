@@ -13,7 +13,10 @@ it('every row is stored as it is, the first of each id', async () => {
       const db = sqliteDatabase({ path: ':memory:' })
       await db.run({ text: 'CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, c INTEGER)', params: [] })
       const insert = groupedInsert({ table: 't', shared: ['a', 'b'], own: ['id', 'c'], conflict: 'ON CONFLICT (id) DO NOTHING' })
-      const given = rows.map(([a, b, c], i) => [typeof a === 'number' ? 'n' : a, typeof b === 'string' ? 3 : b, i % ids, typeof c === 'string' ? 4 : c] as const)
+      const given = rows.map(
+        ([a, b, c], i) =>
+          [typeof a === 'number' ? 'n' : a, typeof b === 'string' ? 3 : b, i % ids, typeof c === 'string' ? 4 : c] as const,
+      )
       const statements = insert(given)
       expect(statements.length).toBeLessThanOrEqual(given.length)
       await db.atomic(statements)

@@ -21,7 +21,15 @@ const KNOWN = [null, null, null, null, null, null, 'api', 'chat', 'p', 'm', 'p/m
 
 const rowOf = (requestId: string): UsageRow => ({
   ...{ requestId, step: 0, orgId: null, at: 1, keyId: null, keyLabel: null, userId: null, sessionId: null, costCenter: null },
-  ...{ source: 'api', operation: 'chat', provider: 'p', connectionId: 'c', model: 'm', requestedModel: 'p/m', virtualModel: null },
+  ...{
+    source: 'api',
+    operation: 'chat',
+    provider: 'p',
+    connectionId: 'c',
+    model: 'm',
+    requestedModel: 'p/m',
+    virtualModel: null,
+  },
   ...{ stream: false, status: 200, latencyMs: 5, firstByteMs: null, tokens: NO_TOKENS, mediaUnits: 0, estimated: false },
   ...{ costNano: 7, chargeNano: 7, priceRef: null, cached: null, freePool: false, interrupted: false },
 })
@@ -152,35 +160,35 @@ describe('a request without a reservation', () => {
   let books: Books
   afterEach(() => books.gateway.close())
 
-  it.each([false, true])(
-    'whose process seems dead is booked as interrupted, and corrected when it ends after all (own row: %s)',
-    async (long) => {
-      const clock = fakeClock()
-      books = await openBooks({ upstream: [hang()], ports: { clock } })
-      const { db } = books.inside
-      const server = await books.gateway.listen()
-      const controller = new AbortController()
-      const asking = fetch(`${server.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'Hello there' }] }),
-        signal: controller.signal,
-      }).catch(() => null)
-      await expect.poll(() => books.gateway.upstream.requests.length).toBe(1)
+  it.each([
+    false,
+    true,
+  ])('whose process seems dead is booked as interrupted, and corrected when it ends after all (own row: %s)', async (long) => {
+    const clock = fakeClock()
+    books = await openBooks({ upstream: [hang()], ports: { clock } })
+    const { db } = books.inside
+    const server = await books.gateway.listen()
+    const controller = new AbortController()
+    const asking = fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'chat/m', messages: [{ role: 'user', content: 'Hello there' }] }),
+      signal: controller.signal,
+    }).catch(() => null)
+    await expect.poll(() => books.gateway.upstream.requests.length).toBe(1)
+    expect(await books.dispatched()).toBe(1)
+    if (long) {
+      await clock.advance('4s')
+      await expect.poll(() => db.get(sql`SELECT COUNT(*) AS n FROM ledger_traces`)).toEqual({ n: 0 })
       expect(await books.dispatched()).toBe(1)
-      if (long) {
-        await clock.advance('4s')
-        await expect.poll(() => db.get(sql`SELECT COUNT(*) AS n FROM ledger_traces`)).toEqual({ n: 0 })
-        expect(await books.dispatched()).toBe(1)
-      }
-      await db.run(sql`UPDATE ledger_dispatch SET boot_id = 'gone', at = 0`)
-      await db.run(sql`UPDATE ledger_traces SET boot_id = 'gone', at = 0`)
-      await recovery({ db, clock, log: silentLog }, instances(db, clock), () => undefined).sweep()
-      expect(await books.rows()).toMatchObject([{ interrupted: true, status: 502, model: 'm', provider: 'chat' }])
-      controller.abort()
-      await asking
-      await books.gateway.untilSettled()
-      expect(await books.rows()).toMatchObject([{ interrupted: false, status: 499 }])
-    },
-  )
+    }
+    await db.run(sql`UPDATE ledger_dispatch SET boot_id = 'gone', at = 0`)
+    await db.run(sql`UPDATE ledger_traces SET boot_id = 'gone', at = 0`)
+    await recovery({ db, clock, log: silentLog }, instances(db, clock), () => undefined).sweep()
+    expect(await books.rows()).toMatchObject([{ interrupted: true, status: 502, model: 'm', provider: 'chat' }])
+    controller.abort()
+    await asking
+    await books.gateway.untilSettled()
+    expect(await books.rows()).toMatchObject([{ interrupted: false, status: 499 }])
+  })
 })
