@@ -54,7 +54,9 @@ async function unsettled(db: Database): Promise<string[]> {
   const held = await db.all<{ account: string; reserved_nano: number }>(
     sql`SELECT account, reserved_nano FROM ledger_accounts WHERE reserved_nano <> 0`,
   )
-  const open = await db.all<{ request_id: string }>(sql`SELECT request_id FROM ledger_dispatch WHERE swept_at IS NULL`)
+  const open = await db.all<{ request_id: string }>(sql`SELECT request_id FROM ledger_dispatch WHERE swept_at IS NULL
+    UNION ALL SELECT r.value ->> 0 AS request_id FROM ledger_traces t, json_each(t.requests) r
+      WHERE NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = r.value ->> 0) AND instr(t.ended, r.value ->> 0) = 0`)
   return [
     ...held.map(({ account, reserved_nano }) => `${account} keeps ${reserved_nano} nano-USD back`),
     ...open.map(({ request_id }) => `${request_id} was admitted and never settled`),

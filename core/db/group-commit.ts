@@ -3,6 +3,7 @@
 // must not be lost go to a spool and are replayed later.
 import type { Database, Spool, SpooledUnit, Statement, TenantWall, UnitResult } from '../types/db.ts'
 import type { Clock, Logger } from '../types/ports.ts'
+import { isJoinable, joinUnits } from './joined-units.ts'
 import { isInDoubt, isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
 
 export interface AddOptions {
@@ -10,10 +11,13 @@ export interface AddOptions {
   spoolable?: boolean
 }
 
-interface Queued {
-  statements: readonly Statement[]
-  spoolable: boolean
+/** Writes that wait for a commit. One of the two functions is called, once; they must not throw. */
+export interface PendingUnit {
+  readonly statements: readonly Statement[]
+  readonly spoolable: boolean
+  /** The unit is on disk: committed or spooled. */
   resolve(): void
+  /** @param error a statement's own `refuse()`, its SQL error, or GatewayError 503 `storage_unavailable`. */
   reject(error: unknown): void
 }
 
@@ -31,7 +35,7 @@ export class GroupCommit {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #spool: Spool | null
-  readonly #queue: Queued[] = []
+  readonly #queue: PendingUnit[] = []
   readonly #detached: TenantWall['detached']
   readonly #start = () => this.#run()
   #running: Promise<void> | null = null
@@ -70,11 +74,15 @@ export class GroupCommit {
   add(statements: readonly Statement[], options: AddOptions = {}): Promise<void> {
     if (statements.length === 0) return Promise.resolve()
     return new Promise((resolve, reject) => {
-      const unit = { statements, spoolable: options.spoolable ?? false, resolve, reject }
-      if (this.#queue.length >= MAX_QUEUED) return void this.#giveUp([unit], storageUnavailable('it is too slow for the load.'))
-      this.#queue.push(unit)
-      this.#running ??= this.#detached(this.#start)()
+      this.enqueue({ statements, spoolable: options.spoolable ?? false, resolve, reject })
     })
+  }
+
+  /** The same as `add`, without a promise. */
+  enqueue(unit: PendingUnit): void {
+    if (this.#queue.length >= MAX_QUEUED) return void this.#giveUp([unit], storageUnavailable('it is too slow for the load.'))
+    this.#queue.push(unit)
+    this.#running ??= this.#detached(this.#start)()
   }
 
   /** Resolves when nothing is queued or running. */
@@ -98,25 +106,40 @@ export class GroupCommit {
     this.#running = null
   }
 
-  async #commit(units: readonly Queued[]): Promise<void> {
+  async #commit(units: readonly PendingUnit[]): Promise<void> {
+    const alone: PendingUnit[] = []
+    const joining: PendingUnit[] = []
+    for (const unit of units) (isJoinable(unit.statements) ? joining : alone).push(unit)
+    const joined = joining.length === 0 ? null : joinUnits(joining)
     let results: UnitResult[]
     try {
-      results = await this.#attempt(units)
+      const statements = alone.map((unit) => unit.statements)
+      if (joined !== null) statements.push(joined.statements)
+      results = await this.#attempt(statements)
     } catch (error) {
       await this.#giveUp(units, error)
       return
     }
-    units.forEach((unit, i) => {
-      const result = results[i] as UnitResult
-      if (result.ok) unit.resolve()
-      else if (result.error !== null) unit.reject(result.error)
-      else refuse(unit, unit.statements[result.index] as Statement)
-    })
+    conclude(alone, results)
+    if (joined !== null) {
+      if (results[alone.length]?.ok) {
+        joined.done()
+        for (const unit of joining) unit.resolve()
+      } else await this.#commitEach(joining)
+    }
     if (this.#outage) await this.#recovered()
   }
 
-  async #attempt(units: readonly Queued[]): Promise<UnitResult[]> {
-    const statements = units.map((unit) => unit.statements)
+  /** After a mistake in joined statements: only the unit that has it fails. */
+  async #commitEach(units: readonly PendingUnit[]): Promise<void> {
+    try {
+      conclude(units, await this.#attempt(units.map((unit) => unit.statements)))
+    } catch (error) {
+      await this.#giveUp(units, error)
+    }
+  }
+
+  async #attempt(statements: readonly (readonly Statement[])[]): Promise<UnitResult[]> {
     const until = this.#clock.monotonic() + GIVE_UP_MS
     let doubt: unknown = null
     for (let attempt = 0; ; attempt++) {
@@ -132,7 +155,7 @@ export class GroupCommit {
     }
   }
 
-  async #giveUp(units: readonly Queued[], error: unknown): Promise<void> {
+  async #giveUp(units: readonly PendingUnit[], error: unknown): Promise<void> {
     if (!this.#outage)
       this.#log.error('database.writes_failing', { error, hint: 'Writes that must not be lost go to the spool.' })
     this.#outage = true
@@ -166,8 +189,18 @@ export class GroupCommit {
   }
 }
 
+function conclude(units: readonly PendingUnit[], results: readonly UnitResult[]): void {
+  for (let i = 0; i < units.length; i++) {
+    const unit = units[i] as PendingUnit
+    const result = results[i] as UnitResult
+    if (result.ok) unit.resolve()
+    else if (result.error !== null) unit.reject(result.error)
+    else refuse(unit, unit.statements[result.index] as Statement)
+  }
+}
+
 /** Other units do not wait for a refusal that looks something up. */
-function refuse(unit: Queued, statement: Statement): void {
+function refuse(unit: PendingUnit, statement: Statement): void {
   const refusal = refusalOf(statement)
   if (refusal instanceof Promise) refusal.then(unit.reject, unit.reject)
   else unit.reject(refusal)

@@ -114,10 +114,10 @@ async function prepare(
     if (admitting) await admitting
     const reserving = hooks.reserve?.(ctx, unit)
     if (reserving) await reserving
-    const failed = (error: unknown) => runtime.log.error('admit.failed', { requestId: ctx.id, error: String(error) })
-    const committing = unit.commit(false, failed)
-    if (unit.mayRefuse) await committing
-    else committing?.catch(failed)
+    const committing = unit.commit(false, (_, error) =>
+      runtime.log.error('admit.failed', { requestId: ctx.id, error: String(error) }),
+    )
+    if (committing) await committing
   }
   return null
 }

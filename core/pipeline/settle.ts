@@ -91,7 +91,7 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
       failed(runtime, ctx, 'settle', error)
     }
     unit
-      .commit(true, (error) => failed(runtime, ctx, 'afterCommit', error))
+      .commit(true, (where, error) => failed(runtime, ctx, where === 'commit' ? 'settle' : where, error))
       ?.catch((error: unknown) => failed(runtime, ctx, 'settle', error))
   }
   if (hooks.settled !== null) void hooks.settled(ctx, outcome)

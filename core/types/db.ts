@@ -19,6 +19,23 @@ export interface Statement {
    * never deadlock.
    */
   lock?: string
+  /** Writes the statement together with others of its commit. For statements without `expect`, in units that have no other ones. */
+  readonly join?: Join
+}
+
+/**
+ * Writes statements of many units with fewer ones. `sql` of each does the same alone: the spool uses it, and a commit whose joined
+ * statements failed. It may be a getter, which then runs only when it is needed.
+ */
+export interface Join {
+  /** @param statements those of one commit, in order. */
+  joined(statements: readonly Statement[]): Joined
+}
+
+export interface Joined {
+  readonly statements: readonly { sql: Sql }[]
+  /** Called after they are committed. */
+  done?(): void
 }
 
 /** A request's writes at admit, and again at settle. Each is one savepoint in a group commit and idempotent by request id. */

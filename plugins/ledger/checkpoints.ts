@@ -1,39 +1,67 @@
 // Writes the progress of running requests at intervals: a crash leaves at most two seconds of a stream unbooked.
 import type { PriceService } from '../../core/services.ts'
 import type { LiveRequest, Step } from '../../core/types/context.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db, Statement } from '../../core/types/db.ts'
+import type { Clock } from '../../core/types/ports.ts'
 import { checkpoint, type Progress } from './dispatch.ts'
 import { progressOf } from './recovery.ts'
+import type { Trace } from './traces.ts'
 
 export const CHECKPOINT_MS = 2000
 const BYTES_PER_TOKEN = 4
 const BATCH = 200
 
-/** @param promptBytesOf of a request that has a trace to update; null: it has none. */
+/** The stored trace of a running request. */
+export interface Traceable {
+  readonly promptBytes: number
+  /** The trace that shares a row with others; null: the request has a row of its own. */
+  readonly trace: Trace | null
+}
+
+/** @param traced returns null for a request without a trace: not admitted, or over. */
 export function checkpoints(
-  db: Db,
+  { db, clock }: { db: Db; clock: Pick<Clock, 'now'> },
   live: () => Iterable<LiveRequest>,
   prices: () => PriceService | undefined,
-  promptBytesOf: (ctx: LiveRequest['ctx']) => number | null,
+  traced: (ctx: LiveRequest['ctx']) => Traceable | null,
 ): () => Promise<void> {
   /** The last checkpoint of each request. */
   let before = new Map<string, string>()
   return async () => {
     const seen = new Map<string, string>()
-    const statements: ReturnType<typeof checkpoint>[] = []
+    const due: { request: LiveRequest; sum: Progress | null }[] = []
     for (const request of live()) {
       const { ctx } = request
-      const promptBytes = promptBytesOf(ctx)
-      if (promptBytes === null) continue
-      const parts = progressIn(request, promptBytes, prices())
+      const stored = traced(ctx)
+      if (stored === null) continue
+      const parts = progressIn(request, stored.promptBytes, prices())
       const sum = parts.reduce<Progress | null>((before, part) => (before === null ? part : added(before, part)), null)
-      if (sum === null) continue
-      const state = `${parts.length} ${sum.output}`
-      seen.set(ctx.id, state)
-      if (before.get(ctx.id) !== state) statements.push(checkpoint(ctx.id, sum))
+      if (sum !== null) {
+        const state = `${parts.length} ${sum.output}`
+        seen.set(ctx.id, state)
+        if (before.get(ctx.id) !== state) due.push({ request, sum })
+      } else if (stored.trace?.alone === false && ctx.startedAt <= clock.now() - CHECKPOINT_MS) due.push({ request, sum })
     }
     before = seen
-    for (let at = 0; at < statements.length; at += BATCH) await db.atomic(statements.slice(at, at + BATCH))
+    for (let at = 0; at < due.length; at += BATCH) await write(due.slice(at, at + BATCH))
+  }
+
+  async function write(due: readonly { request: LiveRequest; sum: Progress | null }[]): Promise<void> {
+    const statements: Statement[] = []
+    const written: (() => void)[] = []
+    for (const { request, sum } of due) {
+      const { ctx } = request
+      // It may have ended while others were written.
+      const stored = traced(ctx)
+      if (stored === null) continue
+      if (stored.trace !== null) {
+        const promoted = stored.trace.join.promote(stored.trace, sum)
+        statements.push(...promoted.statements)
+        written.push(promoted.done)
+      } else if (sum !== null) statements.push(checkpoint(ctx.id, sum))
+    }
+    if (statements.length > 0) await db.atomic(statements)
+    for (const done of written) done()
   }
 }
 

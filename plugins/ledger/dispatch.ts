@@ -8,6 +8,9 @@ import type { Hold, Measure } from './service.ts'
 const INSERT = `INSERT INTO ledger_dispatch (request_id, boot_id, at, facts, holds) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (request_id) DO NOTHING`
 const REMOVE = 'DELETE FROM ledger_dispatch WHERE request_id = ?'
+/** Gives a request a row of its own, unless it has one that was swept. */
+const PROMOTE = `INSERT INTO ledger_dispatch (request_id, boot_id, at, facts, progress) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (request_id) DO UPDATE SET progress = excluded.progress WHERE ledger_dispatch.swept_at IS NULL`
 
 const text = z.string().nullable()
 
@@ -33,8 +36,9 @@ const facts = z.object({
 })
 const NAMES = Object.keys(facts.shape)
 
-function factsIn(stored: string): z.output<typeof facts> {
-  const list = z.array(z.unknown()).parse(JSON.parse(stored))
+/** @param stored as `knownOf` returns it. */
+export function factsIn(stored: unknown): z.output<typeof facts> {
+  const list = z.array(z.unknown()).parse(stored)
   return facts.parse(Object.fromEntries(NAMES.map((name, index) => [name, list[index]])))
 }
 
@@ -58,7 +62,10 @@ const progress = z.object({
 /** The pump's facts at the last checkpoint. */
 export type Progress = z.output<typeof progress>
 
-export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[], promptBytes: number): Statement {
+/** The facts of a request, as they are stored. */
+export type Known = readonly (string | number | boolean | null)[]
+
+export function knownOf(ctx: RequestContext, promptBytes: number): Known {
   const { principal, plan } = ctx
   const target = plan?.targets[0]
   const known = [
@@ -78,8 +85,21 @@ export function insertDispatch(bootId: string, ctx: RequestContext, holds: reado
     promptBytes,
   ]
   if (target?.shared !== undefined) known.push(true, target.shared.free)
+  return known
+}
+
+export function insertDispatch(bootId: string, ctx: RequestContext, holds: readonly Hold[], promptBytes: number): Statement {
   const held = holds.length === 0 ? null : JSON.stringify(holds.map(amountOf))
-  return { sql: { text: INSERT, params: [ctx.id, bootId, ctx.startedAt, JSON.stringify(known), held] } }
+  return insertKnown(bootId, ctx.id, ctx.startedAt, knownOf(ctx, promptBytes), held)
+}
+
+export function insertKnown(bootId: string, requestId: string, at: number, known: Known, held: string | null): Statement {
+  return { sql: { text: INSERT, params: [requestId, bootId, at, JSON.stringify(known), held] } }
+}
+
+export function promote(bootId: string, requestId: string, at: number, known: Known, seen: Progress | null): Statement {
+  const progress = seen === null ? null : JSON.stringify(seen)
+  return { sql: { text: PROMOTE, params: [requestId, bootId, at, JSON.stringify(known), progress] } }
 }
 
 function amountOf({ name, windowStart, amountNano, measure }: Hold): HeldAmount {
@@ -107,7 +127,7 @@ const dispatchRow = z.object({
   request_id: z.string(),
   boot_id: z.string(),
   at: z.number().int(),
-  facts: z.string().transform(factsIn),
+  facts: z.string().transform((text) => factsIn(JSON.parse(text))),
   holds: json(z.array(heldAmount)),
   progress: json(progress),
 })

@@ -8,15 +8,16 @@ import { accountNames, balances, balancesOf, book, charge, dropAccounts, release
 import { unpricedFacts } from './attention.ts'
 import { fits, forgetBefore, sumOf } from './caps.ts'
 import { CHECKPOINT_MS, checkpoints } from './checkpoints.ts'
-import { insertDispatch, removeDispatch } from './dispatch.ts'
+import { insertDispatch, knownOf, removeDispatch } from './dispatch.ts'
 import { HEARTBEAT_MS, instances } from './instances.ts'
 import { migrations } from './migrations.ts'
 import { promptBytes } from './prompt-bytes.ts'
 import { recovery, SWEEP_MS, undo } from './recovery.ts'
 import { RETENTION_MS, retention } from './retention.ts'
 import type { Account, Cap, Hold, LedgerService } from './service.ts'
+import { type Trace, TraceEnd, Traces } from './traces.ts'
 import { usageReader } from './usage-reader.ts'
-import { bookedOf, insertRows, rowsOf } from './usage-rows.ts'
+import { bookedOf, InsertRows, insertRows, rowsOf } from './usage-rows.ts'
 
 /** The ledger's state of a request. */
 interface Entry {
@@ -33,6 +34,8 @@ interface Entry {
   /** The database did not confirm whether its trace and reservations were written. */
   inDoubt: boolean
   promptBytes: number
+  /** The trace that shares a row with others; null: the request has a row of its own, or none. */
+  trace: Trace | null
 }
 
 /** Provides the service `ledger`. */
@@ -48,6 +51,7 @@ export const ledger = definePlugin({
     const prices = gateway.optional('prices')
     const entries = gateway.slot<Entry>()
     const living = instances(db, clock)
+    const traces = db.dialect === 'sqlite' ? new Traces(living.bootId) : null
     const unsent = new Set<string>()
     const own = { living: () => idsOf(gateway.live()), unsent }
     const { sweep } = recovery({ db, clock, log }, living, prices, own)
@@ -69,6 +73,7 @@ export const ledger = definePlugin({
           admitted: false,
           inDoubt: false,
           promptBytes: 0,
+          trace: null,
         }
         entries.set(ctx, entry)
       }
@@ -121,7 +126,10 @@ export const ledger = definePlugin({
         for (const cap of entry.caps) unit.add(fits(ctx.id, cap))
         for (const hold of holds) unit.add(...reserve(ctx.id, hold, now))
         entry.promptBytes = holds.length === 0 ? ctx.bodyBytes + ctx.addedBytes : promptBytes(ctx)
-        unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
+        if (holds.length === 0 && traces !== null) {
+          entry.trace = traces.begin(ctx.id, ctx.startedAt, knownOf(ctx, entry.promptBytes))
+          unit.add(entry.trace)
+        } else unit.add(insertDispatch(living.bootId, ctx, holds, entry.promptBytes))
         if (holds.length === 0) {
           // Do not wait: when the database is unavailable the request continues, and its end goes to the spool.
           entry.admitted = true
@@ -164,11 +172,14 @@ export const ledger = definePlugin({
           if (usage.length > 0)
             for (const account of (entry as Entry).charges) unit.add(charge(ctx.id, account, spent.charge, now))
           unit.afterCommit(() => {
+            // Written alone, because of the accounts.
+            if (entry?.trace) traces?.leave(entry.trace)
             for (const fn of told) fn(accounts, ctx.id)
           })
         }
-        if (usage.length > 0) unit.add(insertRows(usage))
-        if (entry?.admitted === true) unit.add(removeDispatch(ctx.id))
+        if (usage.length > 0) unit.add(traces === null ? insertRows(usage) : new InsertRows(usage))
+        if (entry?.admitted === true)
+          unit.add(entry.trace === null ? removeDispatch(ctx.id) : new TraceEnd(entry.trace, usage.length > 0))
         settled.add(usage.length)
       },
       { order: 'post' },
@@ -184,12 +195,12 @@ export const ledger = definePlugin({
       'checkpoints',
       CHECKPOINT_MS,
       checkpoints(
-        db,
+        { db, clock },
         () => gateway.live(),
         prices,
         (ctx) => {
           const entry = entries.get(ctx)
-          return entry?.admitted === true ? entry.promptBytes : null
+          return entry?.admitted === true && !entry.settled ? entry : null
         },
       ),
     )

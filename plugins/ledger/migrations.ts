@@ -80,4 +80,20 @@ export const migrations: Migration[] = [
   { id: '002-requests', up: 'ALTER TABLE ledger_accounts ADD COLUMN requests {{int}} NOT NULL DEFAULT 0' },
   // A sweep books tokens on accounts that count tokens; a late settlement corrects them.
   { id: '003-tokens', up: 'ALTER TABLE ledger_dispatch ADD COLUMN booked_tokens {{int}} NOT NULL DEFAULT 0' },
+  // Traces that were written in one commit. PostgreSQL writes each by itself.
+  {
+    id: '004-traces',
+    up: {
+      sqlite: `
+        CREATE TABLE ledger_traces (
+          boot_id TEXT NOT NULL,
+          seq INTEGER NOT NULL,
+          at INTEGER NOT NULL,
+          requests TEXT NOT NULL,
+          ended TEXT NOT NULL DEFAULT '',
+          PRIMARY KEY (boot_id, seq)
+        )`,
+      postgresql: 'SELECT 1',
+    },
+  },
 ]

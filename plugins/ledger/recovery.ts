@@ -18,16 +18,21 @@ import {
   strayDispatches,
 } from './dispatch.ts'
 import type { Instances } from './instances.ts'
+import { ownPacks, type PackRow, strayPacks, takePack } from './packs.ts'
 import type { UsageRow } from './service.ts'
 import { insertRows, NO_TOKENS, removeInterrupted } from './usage-rows.ts'
 
 export const SWEEP_MS = 30_000
 const BATCH = 200
+/** Packs at a time; one has up to 200 traces. */
+const PACKS = 50
 /** More than the number of concurrent requests; otherwise the rest is checked later. */
 const OWN_BATCH = 10_000
 /** A process that was suspended for longer and continues then books its requests twice. */
 const CORRECTABLE_MS = 7 * 86_400_000
 const BYTES_PER_TOKEN = 4
+
+type Traced = Pick<DispatchRow, 'request_id' | 'at' | 'facts' | 'progress'>
 
 export interface Recovery {
   /** Returns the number of settled requests. */
@@ -82,6 +87,8 @@ export function recovery(
   prices: () => PriceService | undefined,
   own: OwnRequests = { living: () => [], unsent: new Set() },
 ): Recovery {
+  /** Numbers of own packs that the last check found. */
+  let suspects: ReadonlySet<number> = new Set()
   const sweepOwn = ownStrays({
     clock,
     rows: (before) => ownDispatches(db, instances.bootId, before, OWN_BATCH),
@@ -105,6 +112,7 @@ export function recovery(
         after = stray.length < BATCH ? null : (stray.at(-1) as DispatchRow).request_id
       }
       swept += await sweepOwn()
+      if (db.dialect === 'sqlite') swept += await sweepPacks()
       await forgetSwept(db, clock.now() - CORRECTABLE_MS)
       if (swept > 0)
         log.warn(
@@ -112,6 +120,37 @@ export function recovery(
         )
       return swept
     },
+  }
+
+  async function sweepPacks(): Promise<number> {
+    let swept = 0
+    const { bootId } = instances
+    for (let after: readonly [string, number] | null = ['', 0]; after !== null; ) {
+      const stray: PackRow[] = await strayPacks(db, bootId, after, PACKS)
+      if (stray.length === 0) break
+      const isDead = await instances.dead()
+      for (const pack of stray) if (isDead(pack.boot_id, pack.at)) swept += await settlePack(pack)
+      const last = stray.at(-1) as PackRow
+      after = stray.length < PACKS ? null : [last.boot_id, last.seq]
+    }
+    // Running requests have long had a trace of their own. The pack of others must be found in two checks, as above.
+    const found = await ownPacks(db, bootId, clock.now() - YOUNG_MS, PACKS)
+    const before = suspects
+    suspects = new Set(found.map(({ seq }) => seq))
+    if (found.length === 0) return swept
+    const alive = new Set(own.living())
+    for (const pack of found)
+      if (before.has(pack.seq) && !pack.requests.some(({ request_id }) => alive.has(request_id))) swept += await settlePack(pack)
+    return swept
+  }
+
+  function settlePack(pack: PackRow): Promise<number> {
+    const now = clock.now()
+    return db.tx(async (tx) => {
+      const open = await takePack(tx, pack)
+      for (const traced of open) await tx.run(insertRows([interruptedRow({ ...traced, progress: null }, now)]).sql)
+      return open.length
+    })
   }
 
   async function settleInterrupted(row: DispatchRow): Promise<boolean> {
@@ -127,7 +166,7 @@ export function recovery(
     })
   }
 
-  function interruptedRow({ request_id, at, facts, progress }: DispatchRow, now: number): UsageRow {
+  function interruptedRow({ request_id, at, facts, progress }: Traced, now: number): UsageRow {
     const seen = progress ?? promptOnly(facts)
     return {
       requestId: request_id,

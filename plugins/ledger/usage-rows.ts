@@ -1,42 +1,63 @@
 // Builds usage rows from a request's outcome, and writes them.
+import { groupedInsert, type SqlValue } from '../../core/db/grouped-insert.ts'
 import { accountOf } from '../../core/records/request-record.ts'
 import type { Usage } from '../../core/types/answer.ts'
 import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
-import type { Statement } from '../../core/types/db.ts'
+import type { Join, Sql, Statement } from '../../core/types/db.ts'
 import type { Booked } from './dispatch.ts'
 import type { UsageRow, UsageTokens } from './service.ts'
 
-type Value = string | number | null
-
-const COLUMNS = [
-  ...['request_id', 'step', 'org_id', 'at', 'key_id', 'key_label', 'user_id', 'session_id', 'cost_center', 'source'],
-  ...['operation', 'provider', 'connection_id', 'model', 'requested_model', 'virtual_model', 'stream', 'status', 'latency_ms'],
-  ...['first_byte_ms', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens', 'output_tokens', 'reasoning_tokens'],
-  ...['media_units', 'estimated', 'cost_nano', 'charge_nano', 'price_ref', 'cached', 'free_pool', 'interrupted'],
+/** Columns that rows of one commit often have in common. */
+const SHARED = [
+  ...[
+    'session_id',
+    'user_id',
+    'key_id',
+    'model',
+    'connection_id',
+    'provider',
+    'requested_model',
+    'virtual_model',
+    'org_id',
+    'step',
+  ],
+  ...['key_label', 'cost_center', 'source', 'operation', 'stream', 'status', 'media_units', 'estimated', 'price_ref', 'cached'],
+  ...['free_pool', 'interrupted'],
 ]
+const OWN = [
+  ...['request_id', 'at', 'latency_ms', 'first_byte_ms', 'input_tokens', 'cache_read_tokens', 'cache_write_tokens'],
+  ...['output_tokens', 'reasoning_tokens', 'cost_nano', 'charge_nano'],
+]
+const COLUMNS = [...SHARED, ...OWN]
 
 /** In the order of the columns. */
-function addValues(to: Value[], row: UsageRow): void {
+function valuesOf(row: UsageRow): SqlValue[] {
   const { tokens } = row
-  to.push(
-    row.requestId,
-    row.step,
-    row.orgId ?? 0,
-    row.at,
-    row.keyId,
-    row.keyLabel,
-    row.userId,
+  return [
     row.sessionId,
+    row.userId,
+    row.keyId,
+    row.model,
+    row.connectionId,
+    row.provider,
+    row.requestedModel,
+    row.virtualModel,
+    row.orgId ?? 0,
+    row.step,
+    row.keyLabel,
     row.costCenter,
     row.source,
     row.operation,
-    row.provider,
-    row.connectionId,
-    row.model,
-    row.requestedModel,
-    row.virtualModel,
     row.stream ? 1 : 0,
     row.status,
+    row.mediaUnits,
+    row.estimated ? 1 : 0,
+    row.priceRef,
+    row.cached,
+    row.freePool ? 1 : 0,
+    row.interrupted ? 1 : 0,
+    row.requestId,
+    row.at,
     Math.round(row.latencyMs),
     row.firstByteMs === null ? null : Math.round(row.firstByteMs),
     tokens.input,
@@ -44,19 +65,13 @@ function addValues(to: Value[], row: UsageRow): void {
     tokens.cacheWrite,
     tokens.output,
     tokens.reasoning,
-    row.mediaUnits,
-    row.estimated ? 1 : 0,
     row.costNano,
     row.chargeNano,
-    row.priceRef,
-    row.cached,
-    row.freePool ? 1 : 0,
-    row.interrupted ? 1 : 0,
-  )
+  ]
 }
 
 const ROW = `(${COLUMNS.map(() => '?').join(', ')})`
-const CORRECTED = COLUMNS.slice(2)
+const CORRECTED = COLUMNS.filter((name) => name !== 'request_id' && name !== 'step')
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 const INSERT = `INSERT INTO ledger_usage (${COLUMNS.join(', ')}) VALUES `
@@ -65,10 +80,29 @@ const ON_CONFLICT = ` ON CONFLICT (request_id, step) DO UPDATE SET ${CORRECTED} 
 const ONE = INSERT + ROW + ON_CONFLICT
 
 export function insertRows(rows: readonly UsageRow[]): Statement {
-  const params: Value[] = []
-  for (const row of rows) addValues(params, row)
+  const params = rows.flatMap(valuesOf)
   const text = rows.length === 1 ? ONE : INSERT + rows.map(() => ROW).join(', ') + ON_CONFLICT
   return { sql: { text, params } }
+}
+
+const inserted = groupedInsert({ table: 'ledger_usage', shared: SHARED, own: OWN, conflict: ON_CONFLICT })
+
+const JOIN: Join = {
+  joined: (statements) => ({ statements: inserted((statements as InsertRows[]).flatMap(({ rows }) => rows.map(valuesOf))) }),
+}
+
+/** The same as `insertRows`, on SQLite. The rows of one commit are written together. */
+export class InsertRows implements Statement {
+  readonly rows: readonly UsageRow[]
+  readonly join = JOIN
+
+  constructor(rows: readonly UsageRow[]) {
+    this.rows = rows
+  }
+
+  get sql(): Sql {
+    return insertRows(this.rows).sql
+  }
 }
 
 /** For a request that was recorded as interrupted but never sent. */

@@ -1,10 +1,11 @@
 // The two queues between requests and the database: one for rows, and one for bodies if they are logged, which are dropped first.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
+import { groupedInsert, type SqlValue } from '../../core/db/grouped-insert.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db, Sql } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { type Bodies, bodyWriter, sizeOf } from './bodies/body-writer.ts'
-import { addValues, COLUMNS } from './columns.ts'
+import { OWN, SHARED, valuesOf } from './columns.ts'
 import type { Entry } from './entry.ts'
 
 export interface LogQueue {
@@ -60,34 +61,42 @@ function logMetrics({ metrics }: PluginGateway, figures: LogFigures): LogMetrics
   return { written: (written) => rows.add(written), close: count }
 }
 
-/** A batch is split into these lengths: PostgreSQL and SQLite accept at most about 32,000 values. */
-const LENGTHS = [128, 64, 32, 16, 8, 4, 2, 1]
+const CONFLICT = 'ON CONFLICT (request_id) DO NOTHING'
 
 /** Writes in one transaction. Rows that an earlier attempt has written stay. */
 export function logWriter(db: Db): (entries: readonly Entry[]) => Promise<void> {
-  const texts = new Map<number, string>()
-  const textOf = (length: number): string => {
-    const known = texts.get(length) ?? insertText(length)
-    texts.set(length, known)
-    return known
-  }
+  const inserts =
+    db.dialect === 'sqlite'
+      ? groupedInsert({ table: 'request_log', shared: SHARED, own: OWN, conflict: CONFLICT })
+      : plainInsert()
   return async (entries) => {
+    await db.atomic(inserts(entries.map(valuesOf)))
+  }
+}
+
+/** A batch is split into these lengths, because the number of values of a statement is limited. */
+const LENGTHS = [128, 64, 32, 16, 8, 4, 2, 1]
+
+function plainInsert(): (rows: readonly SqlValue[][]) => { sql: Sql }[] {
+  const texts = new Map<number, string>()
+  return (rows) => {
     const statements: { sql: Sql }[] = []
     let at = 0
     for (const length of LENGTHS) {
-      for (; entries.length - at >= length; at += length) {
-        const params: unknown[] = []
-        for (let i = at; i < at + length; i++) addValues(params, entries[i] as Entry)
-        statements.push({ sql: { text: textOf(length), params } })
+      for (; rows.length - at >= length; at += length) {
+        const text = texts.get(length) ?? insertText(length)
+        texts.set(length, text)
+        statements.push({ sql: { text, params: rows.slice(at, at + length).flat() } })
       }
     }
-    await db.atomic(statements)
+    return statements
   }
 }
 
 function insertText(rows: number): string {
-  const columns = sql.join(COLUMNS.map((name) => sql.id(name)))
-  const values = sql.values(Array.from({ length: rows }, () => COLUMNS.map(() => null)))
+  const names = [...SHARED, ...OWN]
+  const columns = sql.join(names.map((name) => sql.id(name)))
+  const values = sql.values(Array.from({ length: rows }, () => names.map(() => null)))
   return sql`INSERT INTO request_log (${columns}) VALUES ${values} ON CONFLICT (request_id) DO NOTHING`.text
 }
 

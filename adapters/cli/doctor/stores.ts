@@ -31,7 +31,7 @@ async function checkTraces(db: Db): Promise<Finding[]> {
         WHERE swept_at IS NULL AND at < ${before}
           AND boot_id NOT IN (SELECT boot_id FROM ledger_instances WHERE seen_at >= ${before})`,
   )
-  const count = Number(stray?.count ?? 0)
+  const count = Number(stray?.count ?? 0) + (db.dialect === 'sqlite' ? await packedTraces(db, before) : 0)
   if (count === 0) return []
   return [
     warn(
@@ -40,6 +40,17 @@ async function checkTraces(db: Db): Promise<Finding[]> {
       'A server does that at its start and every 30 s: see that one runs on this database. Their rows are marked as interrupted.',
     ),
   ]
+}
+
+/** Traces that share a row and are not settled: the request has no usage row and no trace of its own. */
+async function packedTraces(db: Db, before: number): Promise<number> {
+  const stray = await db.get<{ count: number }>(
+    sql`SELECT COUNT(*) AS count FROM ledger_traces t, json_each(t.requests) r
+        WHERE t.at < ${before} AND t.boot_id NOT IN (SELECT boot_id FROM ledger_instances WHERE seen_at >= ${before})
+          AND instr(t.ended, r.value ->> 0) = 0
+          AND NOT EXISTS (SELECT 1 FROM ledger_usage WHERE request_id = r.value ->> 0)`,
+  )
+  return Number(stray?.count ?? 0)
 }
 
 function checkSpool(dir: string): Finding[] {

@@ -226,6 +226,20 @@ describe('hookgate doctor', () => {
       expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /No request waits/)])
     })
 
+    it('the same for requests that share a stored trace, without those that ended', async () => {
+      const requests = JSON.stringify(['req_1', 'req_2', 'req_3'].map((id) => [id, 1, JSON.parse(FACTS)]))
+      const dir = await prepared({}, (db) =>
+        db.run(
+          sql`INSERT INTO ledger_traces (boot_id, seq, at, requests, ended)
+              VALUES ('gone', 0, ${Date.now() - 100_000}, ${requests}, 'req_2 ')`,
+        ),
+      )
+      expect((await doctor({}, {}, dir, /Settled 2 requests/)).of('books')).toEqual([
+        finding('warn', /^2 requests were under way/),
+      ])
+      expect((await doctor({}, {}, dir)).of('books')).toEqual([finding('ok', /No request waits/)])
+    })
+
     it.skipIf(noPostgres)(`the same on PostgreSQL${noPostgres ? ` (${noPostgres})` : ''}`, async () => {
       const site = await testPostgres()
       const env = { DATABASE_URL: site.url }

@@ -96,7 +96,10 @@ export async function openBooks(options: TestGatewayOptions = {}): Promise<Books
     },
     async dispatched() {
       await written()
-      const row = await plugin.db.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)
+      const shared = plugin.db.dialect === 'sqlite' ? sql`(SELECT COUNT(*) FROM ledger_traces)` : sql`0`
+      const row = await plugin.db.get<{ n: number }>(
+        sql`SELECT (SELECT COUNT(*) FROM ledger_dispatch WHERE swept_at IS NULL) + ${shared} AS n`,
+      )
       return row?.n ?? 0
     },
   }
