@@ -30,9 +30,9 @@ export interface Siblings {
   tell(topic: string, data: unknown): void
   /** Returns the function that ends this. */
   on(topic: string, fn: (data: unknown) => void): () => void
-  /** Returns the answers of the other processes, without those that did not answer in time. Never rejects. */
+  /** Returns the answers of all processes, this one's first, without those that did not answer in time. Never rejects. */
   ask(topic: string): Promise<readonly unknown[]>
-  /** Answers the other processes' `ask`; one function per topic. Returns the function that ends this. */
+  /** Answers `ask` with JSON data, null for none; one function per topic. Returns the function that ends this. */
   answer(topic: string, fn: () => unknown): () => void
   /** Waits for the answer of the authority, not for the holder. */
   claim(name: string): Promise<Claim>

@@ -72,8 +72,14 @@ export function openLink({ socket, place, count, lost }: LinkOptions): Link {
   }
 
   async function answered(question: number, topic: string): Promise<void> {
-    const value = await Promise.resolve(answers.get(topic)?.()).catch(() => null)
-    line.send(['answer', question, value ?? null])
+    line.send(['answer', question, await ownAnswer(topic)])
+  }
+  const ownAnswer = async (topic: string): Promise<unknown> => {
+    try {
+      return (await answers.get(topic)?.()) ?? null
+    } catch {
+      return null
+    }
   }
 
   const call = <T>(verb: string, ...args: readonly unknown[]): Promise<T> =>
@@ -113,8 +119,9 @@ export function openLink({ socket, place, count, lost }: LinkOptions): Link {
       return () => void fns.delete(fn)
     },
     ask: async (topic) => {
-      const own = await Promise.resolve(answers.get(topic)?.()).catch(() => null)
-      return call<unknown[]>('ask', topic, own ?? null).catch(() => [])
+      const own = await ownAnswer(topic)
+      const others = await call<unknown[]>('ask', topic, own).catch(() => [])
+      return own === null ? others : [own, ...others]
     },
     answer(topic, fn) {
       answers.set(topic, fn)
