@@ -31,9 +31,9 @@ export interface Siblings {
   /** Returns the function that ends this. */
   on(topic: string, fn: (data: unknown) => void): () => void
   /** Returns the answers of all processes, this one's first, without those that did not answer in time. Never rejects. */
-  ask(topic: string): Promise<readonly unknown[]>
+  ask(topic: string, question?: unknown): Promise<readonly unknown[]>
   /** Answers `ask` with JSON data, null for none; one function per topic. Returns the function that ends this. */
-  answer(topic: string, fn: () => unknown): () => void
+  answer(topic: string, fn: (question: unknown) => unknown): () => void
   /** Waits for the answer of the authority, not for the holder. */
   claim(name: string): Promise<Claim>
   /** Follows a feed; a later call with the same name replaces `take`. */

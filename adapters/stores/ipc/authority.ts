@@ -95,7 +95,7 @@ export function authority({ clock, maxBytes = MAX_BYTES, rests = {} }: Authority
       case 'want':
         return feeds.want(first, second)
       case 'ask':
-        return void asked.ask(first, second, member, [...members]).then(reply)
+        return void asked.ask({ topic: first, own: second, question: third }, member, [...members]).then(reply)
       case 'ping':
         return true
       default:

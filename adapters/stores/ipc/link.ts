@@ -30,7 +30,7 @@ interface Waiting {
 export function openLink({ socket, place, count, lost }: LinkOptions): Link {
   const calls = new Map<number, Waiting>()
   const listeners = new Map<string, Set<(data: unknown) => void>>()
-  const answers = new Map<string, () => unknown>()
+  const answers = new Map<string, (question: unknown) => unknown>()
   const takers = new Map<string, FeedTaker>()
   const wanted = new Set<string>()
   const claims = new Map<number, (outcome: string) => void>()
@@ -56,7 +56,7 @@ export function openLink({ socket, place, count, lost }: LinkOptions): Link {
         for (const fn of listeners.get(first) ?? []) fn(second)
         return
       case 'asked':
-        return void answered(first, second)
+        return void answered(first, second, third)
       case 'event':
         return takers.get(first)?.(second, third, fourth)
       case 'wanted':
@@ -71,12 +71,12 @@ export function openLink({ socket, place, count, lost }: LinkOptions): Link {
     }
   }
 
-  async function answered(question: number, topic: string): Promise<void> {
-    line.send(['answer', question, await ownAnswer(topic)])
+  async function answered(id: number, topic: string, question: unknown): Promise<void> {
+    line.send(['answer', id, await ownAnswer(topic, question)])
   }
-  const ownAnswer = async (topic: string): Promise<unknown> => {
+  const ownAnswer = async (topic: string, question: unknown): Promise<unknown> => {
     try {
-      return (await answers.get(topic)?.()) ?? null
+      return (await answers.get(topic)?.(question)) ?? null
     } catch {
       return null
     }
@@ -118,9 +118,9 @@ export function openLink({ socket, place, count, lost }: LinkOptions): Link {
       fns.add(fn)
       return () => void fns.delete(fn)
     },
-    ask: async (topic) => {
-      const own = await ownAnswer(topic)
-      const others = await call<unknown[]>('ask', topic, own).catch(() => [])
+    ask: async (topic, question = null) => {
+      const own = await ownAnswer(topic, question)
+      const others = await call<unknown[]>('ask', topic, own, question).catch(() => [])
       return own === null ? others : [own, ...others]
     },
     answer(topic, fn) {

@@ -8,9 +8,16 @@ export interface Poll {
   readonly wire: Wire
 }
 
+export interface Asked {
+  readonly topic: string
+  readonly question: unknown
+  /** The asking process's own answer; null: none. */
+  readonly own: unknown
+}
+
 export interface Polls {
-  /** @param own the asking process's own answer; null: none. Resolves to the answers of the others, and the rest. */
-  ask(topic: string, own: unknown, by: Poll, members: readonly Poll[]): Promise<readonly unknown[]>
+  /** Resolves to the answers of the others, and the rest. */
+  ask(question: Asked, by: Poll, members: readonly Poll[]): Promise<readonly unknown[]>
   answered(by: Poll, question: number, value: unknown): void
   leave(member: Poll): void
 }
@@ -42,7 +49,7 @@ export function polls(clock: Clock, rests: Readonly<Record<string, Rest>>): Poll
     question.timer.cancel()
     question.over()
   }
-  const collect = (topic: string, others: readonly Poll[]): Promise<unknown[]> =>
+  const collect = (topic: string, question: unknown, others: readonly Poll[]): Promise<unknown[]> =>
     new Promise((resolve) => {
       const answers: unknown[] = []
       if (others.length === 0) return resolve(answers)
@@ -53,14 +60,15 @@ export function polls(clock: Clock, rests: Readonly<Record<string, Rest>>): Poll
         over()
       }
       questions.set(id, { topic, answers, open: new Set(others), timer: clock.timer(TIMEOUT_MS, late, true), over })
-      for (const { wire } of others) wire.send(['asked', id, topic])
+      for (const { wire } of others) wire.send(['asked', id, topic, question])
     })
 
   return {
-    async ask(topic, own, by, members) {
+    async ask({ topic, question, own }, by, members) {
       if (own !== null) last.get(topic)?.set(by, own)
       const answers = await collect(
         topic,
+        question,
         members.filter((member) => member !== by),
       )
       const rest = await kept.get(topic)
