@@ -51,8 +51,8 @@ export const organizations = definePlugin({
     systemRoutes(people)
     userRoutes(people)
     gateway.resource(organizationResource(people))
-    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS))
-    gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()))
+    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS), { once: true })
+    gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()), { once: true })
     return () => people.settled()
   },
 })

@@ -38,9 +38,14 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
   gateway.hook('ready', () => {
     timer = clock.timer(FIRST_MS, () => first(true), true)
   })
-  gateway.every('sync', intervalMs, async () => {
-    await run('timer')
-  })
+  gateway.every(
+    'sync',
+    intervalMs,
+    async () => {
+      await run('timer')
+    },
+    { once: true },
+  )
   return {
     now: () => run('request'),
     async stop() {
