@@ -1,5 +1,6 @@
 // The primary process of `hookgate serve --workers n`: it starts the workers, replaces those that die, and holds the state that they share.
-// It accepts connections and hands each to a worker in turn; it sees no request.
+// The workers accept connections from one listening socket. The primary sees none: a connection that it was handing over would hang when
+// the worker dies in that moment (node:cluster, round robin).
 import cluster, { type Worker } from 'node:cluster'
 import type { Duplex } from 'node:stream'
 import { systemClock } from '../../../core/timing/clock.ts'
@@ -26,7 +27,7 @@ interface Place {
 /** Returns at once; the process ends with its workers. */
 export function runPrimary({ count, log }: PrimaryOptions): void {
   cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] })
-  cluster.schedulingPolicy = cluster.SCHED_RR
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const shared: Authority = authority({ clock: systemClock, rests: { metrics: keepCounts } })
   const places: Place[] = Array.from({ length: count }, (_, at) => ({
     ...{ number: at + 1, restarts: restarts(), worker: null, bornAt: 0, listened: false, timer: null },
