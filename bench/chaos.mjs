@@ -87,7 +87,6 @@ try {
       await loading
       gateway = await start()
     }
-    if (process.env.CHAOS_DEBUG) console.error('verify', cycle, seen.size)
     await verify(gateway, { seen, killedAt, cycle })
   }
   gateway.child.kill('SIGTERM')
