@@ -172,5 +172,5 @@ async function verify(gateway, { seen, killedAt, cycle }) {
   for (const line of wrong.slice(0, 10)) console.error(`cycle ${cycle}: ${line}`)
   const line = `${cycle}/${cycles}  ${JSON.stringify(figures)}`
   if (process.stderr.isTTY) process.stderr.write(`\r${line}   `)
-  else if (cycle % 25 === 0) console.error(line)
+  else if (cycle % 25 === 0 || cycles < 25) console.error(line)
 }

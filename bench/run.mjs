@@ -8,6 +8,7 @@
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
 //   npm run bench -- --kernel           the gateway with keys, connections and the pipeline, nothing else
 //   npm run bench -- --limits           the same with rate limits and the request log, and a client key as with --keys
+//   npm run bench -- --workers 2        the gateway alone, with 1 and with 2 workers in turn; see bench/workers.mjs
 //   npm run bench -- --awake            mock and load never sleep: no target pays for waking them
 //   npm run bench -- --json             figures only, as JSON
 //
@@ -23,6 +24,10 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
+if (args.includes('--workers')) {
+  await import('./workers.mjs')
+  process.exit()
+}
 const rounds = Number(args[args.indexOf('--rounds') + 1]) || 3
 const json = args.includes('--json')
 const limits = args.includes('--limits')
