@@ -26,8 +26,9 @@ interface Place {
 
 /** Returns at once; the process ends with its workers. */
 export function runPrimary({ count, log }: PrimaryOptions): void {
-  cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] })
+  // It is fixed by the next call.
   cluster.schedulingPolicy = cluster.SCHED_NONE
+  cluster.setupPrimary({ stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'] })
   const shared: Authority = authority({ clock: systemClock, rests: { metrics: keepCounts } })
   const places: Place[] = Array.from({ length: count }, (_, at) => ({
     ...{ number: at + 1, restarts: restarts(), worker: null, bornAt: 0, listened: false, timer: null },

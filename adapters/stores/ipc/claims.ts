@@ -1,7 +1,7 @@
 // Names that one process holds at a time. Others that want a held name wait for the outcome.
 
 /** Told to those that wait when the holder's process ended. */
-export const LEFT = 'left'
+const LEFT = 'left'
 
 type Waiter = (outcome: string) => void
 
