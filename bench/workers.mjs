@@ -3,7 +3,7 @@
 //
 //   --rounds 3   --limits (a client key with rate limits: each request then asks the primary process)
 //
-// Nothing is pinned: mock and load share the cores with the gateway, so that on two cores "requests/s" says how much is left for it, and
+// No process is pinned: mock and load share the cores with the gateway, so that on two cores "requests/s" says how much is left for it, and
 // only CPU per request compares.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -80,7 +80,7 @@ class WorkersWanted extends Error {
   }
 }
 
-/** Returns the number of workers instead when the configuration file asks for more than one. Nothing is open then. */
+/** Returns the number of workers instead when the configuration file asks for more than one, before anything is open. */
 async function loadOne(options: LoadOptions): Promise<LoadedGateway | number> {
   let first = true
   const extend = (config: GatewayConfig): GatewayConfig => {

@@ -8,7 +8,7 @@ export function merged(parts: readonly unknown[]): Registry {
   return AggregatorRegistry.aggregate(parts.filter((part) => Array.isArray(part))) as Registry
 }
 
-/** What counts on when these processes have ended: counters and histograms. */
+/** Returns the sums that stay when these processes have ended: those of counters and histograms. */
 export async function countsOf(parts: readonly unknown[]): Promise<unknown> {
   const counting = parts.map((part) =>
     Array.isArray(part)

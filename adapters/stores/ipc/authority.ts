@@ -14,7 +14,7 @@ export interface AuthorityOptions {
   readonly clock: Clock
   /** Bytes of the stored values; default 128 MiB. */
   readonly maxBytes?: number
-  /** What remains of a topic's answers when a process ends, by topic: gets the earlier rest and the last answer of that process. */
+  /** By topic: folds the last answer of a process that ended into the rest that is added to later answers. */
   readonly rests?: Readonly<Record<string, (rest: unknown, last: unknown) => Promise<unknown> | unknown>>
 }
 

@@ -1,6 +1,6 @@
 // Names that one process holds at a time. Others that want a held name wait for the outcome.
 
-/** Told to those that wait when the holder's process ended. */
+/** The outcome for those that wait when the holder's process ended. */
 const LEFT = 'left'
 
 type Waiter = (outcome: string) => void
