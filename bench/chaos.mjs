@@ -4,6 +4,7 @@
 //   --cycles 20   --seed 1   --longest 5000 (ms until a kill)   --width 128 (concurrent requests)
 //   --slack 1500 (ms that a checkpoint may be late)
 //   --database postgres://…   instead of SQLite; the database must be empty
+//   --workers 4               several workers; --kill worker kills one of them, and the others go on. Default: the primary process
 //   --json                    figures only
 //
 // Exit code 1 when a row was lost, a limit was exceeded or another check failed.
@@ -18,6 +19,7 @@ import { load, worth } from './chaos/load.mjs'
 import { awake, countingUpstream, PRICE, pause } from './chaos/upstream.mjs'
 import { startGateway } from './harness/gateway.mjs'
 import { seeded } from './harness/seeded.mjs'
+import { untilWorkers, workersOf } from './harness/workers.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +29,8 @@ const { values } = parseArgs({
     width: { type: 'string', default: '128' },
     slack: { type: 'string', default: '1500' },
     database: { type: 'string' },
+    workers: { type: 'string', default: '1' },
+    kill: { type: 'string', default: 'primary' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -34,12 +38,20 @@ const cycles = Number(values.cycles)
 const random = seeded(Number(values.seed))
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-chaos-'))
 const upstream = await countingUpstream(random)
-const start = () =>
-  startGateway({
+const workers = Number(values.workers)
+const start = async () => {
+  const gateway = await startGateway({
     dir,
     config: fileURLToPath(new URL('./chaos/gateway.config.mjs', import.meta.url)),
-    env: { CHAOS_UPSTREAM: upstream.baseUrl, ...(values.database && { GATEWAY_DATABASE_URL: values.database }) },
+    env: {
+      CHAOS_UPSTREAM: upstream.baseUrl,
+      GATEWAY_WORKERS: values.workers,
+      ...(values.database && { GATEWAY_DATABASE_URL: values.database }),
+    },
   })
+  if (workers > 1) await untilWorkers(gateway.url, workers)
+  return gateway
+}
 const figures = {
   ...{ cycles: 0, requests: 0, refused: 0, settled: 0, interrupted: 0 },
   ...{ lost: 0, overspendNano: 0, unbookedNano: 0, damaged: 0, violations: 0 },
@@ -60,11 +72,21 @@ try {
     // Waits until enough requests run, so that a kill can lose something on a slow machine too.
     while ([...seen.values()].filter(({ status }) => status !== 0).length < Number(values.width) / 2) await pause(10)
     const killedAt = awake()
-    gateway.child.kill('SIGKILL')
-    over = true
-    await gateway.ended
-    await loading
-    gateway = await start()
+    if (values.kill === 'worker') {
+      process.kill(victim(gateway), 'SIGKILL')
+      // The others go on for a while beside the new one.
+      await pause(random() * 500)
+      over = true
+      await loading
+      await untilWorkers(gateway.url, workers)
+      await untilSettled(gateway)
+    } else {
+      gateway.child.kill('SIGKILL')
+      over = true
+      await gateway.ended
+      await loading
+      gateway = await start()
+    }
     await verify(gateway, { seen, killedAt, cycle })
   }
   gateway.child.kill('SIGTERM')
@@ -95,6 +117,20 @@ async function prepare({ api }) {
     [c, WINDOWS[0]],
   ])
     await api('POST', '/api/budgets', { scope: 'key', entity_id: key.id, window, hard_limit_usd: worth(100) })
+}
+
+/** Returns the id of a random worker. */
+function victim({ child }) {
+  const pids = workersOf(child.pid)
+  return pids[Math.floor(random() * pids.length)]
+}
+
+/** Waits until nothing is reserved: the worker that took the place of the dead one settles its requests before it listens. */
+async function untilSettled({ api }) {
+  for (const until = awake() + 10_000; awake() < until; await pause(50)) {
+    const { data } = await api('GET', '/api/budgets')
+    if (data.every(({ reserved_usd }) => reserved_usd === 0)) return
+  }
 }
 
 /** Raises each budget a little, so that all stay near their limits and none is exhausted for good. */
@@ -136,5 +172,5 @@ async function verify(gateway, { seen, killedAt, cycle }) {
   for (const line of wrong.slice(0, 10)) console.error(`cycle ${cycle}: ${line}`)
   const line = `${cycle}/${cycles}  ${JSON.stringify(figures)}`
   if (process.stderr.isTTY) process.stderr.write(`\r${line}   `)
-  else if (cycle % 25 === 0) console.error(line)
+  else if (cycle % 25 === 0 || cycles < 25) console.error(line)
 }

@@ -8,6 +8,7 @@
 //   npm run bench -- --keys             the gateway's calls carry a client key with an allow-list and both rate caps
 //   npm run bench -- --kernel           the gateway with keys, connections and the pipeline, nothing else
 //   npm run bench -- --limits           the same with rate limits and the request log, and a client key as with --keys
+//   npm run bench -- --workers 2        the gateway alone, with 1 and with 2 workers in turn; see bench/workers.mjs
 //   npm run bench -- --awake            mock and load never sleep: no target pays for waking them
 //   npm run bench -- --json             figures only, as JSON
 //   npm run bench -- --node PATH        the gateway and bare on another node, whose version the table names
@@ -26,7 +27,7 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
-for (const name of ['growth', 'peers']) {
+for (const name of ['growth', 'peers', 'workers']) {
   if (!args.includes(`--${name}`)) continue
   await import(`./${name}.mjs`)
   process.exit()

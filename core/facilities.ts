@@ -22,6 +22,7 @@ import type { Database, TenantWall } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
 import type { MediaOperation } from './types/operations.ts'
 import type { Clock, Counters, KeyValueStore, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
+import type { Siblings } from './types/siblings.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {
@@ -39,6 +40,7 @@ export interface LongLived {
   readonly vault: Vault | undefined
   readonly views: ViewHub | undefined
   readonly commits: GroupCommit | undefined
+  readonly siblings: Siblings | undefined
   /** Set in multi-tenant mode only, and only where the database can hide rows by itself. */
   readonly wall: TenantWall | undefined
   /** Returns `fn` such that its statements see the rows of every organization. */
@@ -46,6 +48,9 @@ export interface LongLived {
   /** Finishes the last writes, then closes the stores. */
   close(): Promise<void>
 }
+
+/** Tells the other workers that rows of views have changed. */
+const WROTE = 'views'
 
 /** Loads the libraries for metrics, requests and storage with the first gateway. */
 export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
@@ -60,14 +65,19 @@ export async function longLived(ports: Ports, multiTenant: boolean): Promise<Lon
   const given = ports.clock ?? systemClock
   const clock = wall === undefined ? given : detachedClock(given, detached)
   const log = ports.log ?? jsonLog(clock)
-  const views = db && new ViewHub(db, clock, log, { detached })
+  const { siblings } = ports
+  const metrics = createMetrics(siblings)
+  if (siblings !== undefined) metrics.gauge('workers', 'Processes that serve this address.').set(1)
+  const views = db && new ViewHub(db, clock, log, { detached, wrote: () => siblings?.tell(WROTE, null) })
+  // Twice, because a poll that is already running may have read before the write.
+  siblings?.on(WROTE, () => void views?.poll().then(() => views.poll()))
   const commits = db && new GroupCommit(db, clock, log, ports.spool, detached)
   return {
     http: ports.guardedFetch === undefined ? $fetch : createFetch({ fetch: ports.guardedFetch }),
     internalHttp: $fetch,
     clock,
     log,
-    metrics: createMetrics(),
+    metrics,
     events: new EventBus(log, () => clock.now()),
     storage: ports.storage ?? createStorage({ driver: memoryDriver({ clock }) }),
     counters: ports.counters ?? memoryCounters(clock),
@@ -77,6 +87,7 @@ export async function longLived(ports: Ports, multiTenant: boolean): Promise<Lon
     vault,
     views,
     commits,
+    siblings,
     wall,
     detached,
     async close() {
@@ -112,6 +123,7 @@ export function lastingServices(
     settings,
     vectors,
     ...(ports.simulate === undefined ? {} : { simulator: ports.simulate }),
+    ...(ports.siblings === undefined ? {} : { siblings: ports.siblings }),
     ...(ports.hookTracer === undefined ? {} : { hostTracer: ports.hookTracer }),
     ...(ports.readPage === undefined ? {} : { pages: ports.readPage }),
     outbound: ports.outbound ?? UNGUARDED,

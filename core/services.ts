@@ -16,6 +16,7 @@ import type { PortableService } from './types/portable.ts'
 import type { HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
 import type { Connection } from './types/provider.ts'
 import type { RefusedReload } from './types/reload.ts'
+import type { Siblings } from './types/siblings.ts'
 import type { Simulator } from './types/simulation.ts'
 import type { Site } from './types/site.ts'
 import type { PageReader } from './types/web-page.ts'
@@ -289,6 +290,7 @@ declare module './types/plugin.ts' {
     tracedCalls: TracedCalls
     pages: PageReader
     simulator: Simulator
+    siblings: Siblings
     hookTracer: HookTracer
     site: Site
   }

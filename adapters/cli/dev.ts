@@ -17,6 +17,7 @@ import { type DevTunnel, openTunnel } from './dev/tunnel.ts'
 import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
 import { styled } from './table.ts'
 import { terminalLog } from './terminal-log.ts'
+import { workerCount } from './workers/count.ts'
 
 const args = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
@@ -42,6 +43,8 @@ export const devCommand = action({
     if (given.port !== undefined) refuseBadPort(given.port)
     const print = (text: string): void => void process.stderr.write(`${text}\n`)
     const log = terminalLog(systemClock, print)
+    if (workerCount(process.env.GATEWAY_WORKERS, 'GATEWAY_WORKERS') > 1)
+      log.warn('dev.one_process', { hint: 'GATEWAY_WORKERS applies to `hookgate serve`. This command serves in one process.' })
     const { plugin, tracer } = inspector({ verbose: given.verbose === true, print })
     const options: LoadOptions = {
       flags: { CONFIG: given.config, PORT: given.port, HOST: given.host, DATA_DIR: given['data-dir'] },

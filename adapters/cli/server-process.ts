@@ -36,20 +36,24 @@ export function warnOfSlips(env: Env, log: Logger): void {
       log.warn('serve.unread_variable', { name, hint: `The gateway does not know it. Did you mean ${suggested}?` })
 }
 
-/** The first signal drains, the second exits at once. An unhandled error is logged and ends the process (a supervisor restarts it). */
-export function onSignals(close: () => Promise<void>, log: Logger): void {
+/**
+ * The first signal drains, the second exits at once. An unhandled error is logged and ends the process (a supervisor restarts it).
+ * @param worker SIGTERM drains, and nothing else counts: the primary process decides, and a service manager signals both.
+ */
+export function onSignals(close: () => Promise<void>, log: Logger, worker = false): void {
   let closing = false
   const stop = (signal: string): void => {
+    if (closing && worker) return
     if (closing) process.exit(1)
     closing = true
-    log.info('serve.draining', { signal })
+    if (!worker) log.info('serve.draining', { signal })
     close().then(
       () => process.exit(0),
       () => process.exit(1),
     )
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
-  process.on('SIGINT', () => stop('SIGINT'))
+  if (!worker) process.on('SIGINT', () => stop('SIGINT'))
   const crash = (error: unknown): void => {
     log.error('serve.crash', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     setTimeout(() => process.exit(1), 2000)

@@ -10,6 +10,7 @@ import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { Variable } from '../../core/types/variables.ts'
 import { preset } from '../../plugins/preset.ts'
+import type { Link } from '../stores/ipc/link.ts'
 
 export interface NodeCreateOptions extends CreateOptions {
   /**
@@ -17,6 +18,8 @@ export interface NodeCreateOptions extends CreateOptions {
    * allows them.
    */
   callsOut?: boolean
+  /** Set in a worker of `hookgate serve`: what it shares its state through. */
+  link?: Link
 }
 
 /**
@@ -30,7 +33,7 @@ export interface NodeCreateOptions extends CreateOptions {
 export async function createGateway(
   config: GatewayConfig = {},
   ports: Partial<Ports> = {},
-  { callsOut = false, ...create }: NodeCreateOptions = {},
+  { callsOut = false, link, ...create }: NodeCreateOptions = {},
 ): Promise<HostedGateway> {
   const completed = (given: GatewayConfig) => (callsOut ? withPreset(given) : withoutFetching(withPreset(given)))
   const complete = completed(config)
@@ -39,10 +42,17 @@ export async function createGateway(
   const [{ nodePorts }, { openStores }] = await Promise.all([import('./ports.ts'), import('./stores.ts')])
   const layers = { environment: ports.env ?? {}, options: fileOptions(parsed), flags: create.flags ?? {} }
   const env = readEnv({ ...layers, variables: knownVariables(parsed) })
-  const stores = await openStores(env, ports)
+  const stores = await openStores(env, ports, link)
   const gateway = await createCore(
     complete,
-    { readFile, log: libraryLog(ports.clock ?? systemClock), ...nodePorts(env, ports.env), ...stores, ...ports },
+    {
+      readFile,
+      log: libraryLog(ports.clock ?? systemClock),
+      ...nodePorts(env, ports.env),
+      ...(link && { siblings: link.siblings }),
+      ...stores,
+      ...ports,
+    },
     { bundled: preset(), ...create },
   )
   const { reload } = gateway

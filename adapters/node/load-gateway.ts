@@ -5,6 +5,7 @@ import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Ports } from '../../core/types/gateway.ts'
+import type { Link } from '../stores/ipc/link.ts'
 import { defaultDataDir } from './data-dir.ts'
 import { createGateway } from './gateway.ts'
 import { LITERAL_SECRET, literalSecrets } from './literal-secrets.ts'
@@ -30,6 +31,8 @@ export interface LoadOptions {
   /** Called after a changed file was loaded, with the error or null. Default: an error is logged. */
   onRefresh?: (error: Error | null) => void
   ports?: Partial<Ports>
+  /** Set in a worker of `hookgate serve`. */
+  link?: Link
 }
 
 export interface LoadedGateway {
@@ -69,7 +72,12 @@ export async function loadGateway(options: LoadOptions = {}): Promise<LoadedGate
   let gateway: HostedGateway
   try {
     const config = path === null ? withoutFile : await followed(path)
-    const create = { callsOut: true, flags, ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }) }
+    const create = {
+      callsOut: true,
+      flags,
+      ...(options.reconcile === undefined ? {} : { reconcile: options.reconcile }),
+      ...(options.link === undefined ? {} : { link: options.link }),
+    }
     const ports = { simulate: simulator(path, environment), ...options.ports, env: environment }
     gateway = await createGateway(extend(withDataDir(config, environment)), ports, create)
   } catch (error) {

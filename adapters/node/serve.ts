@@ -26,6 +26,8 @@ export interface ServeOptions {
    * react.
    */
   lameDuckMs?: number
+  /** Number of processes that share the address; each has its part of the limits of connections. Default 1. */
+  workers?: number
   log?: Logger
   /** Default: the system clock. */
   clock?: Clock
@@ -80,14 +82,15 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const rules = peerRules(options.host, options.publicUrl ?? null)
   const peer = (req: IncomingMessage) => peerOf(req, rules)
   const clock = options.clock ?? systemClock
-  const pending = boundedPending(gateway, clock)
+  const { workers = 1 } = options
+  const pending = boundedPending(gateway, clock, workers)
   const listener = counted(pending, nodeListener(gateway, { peer }))
   const server =
     options.listen === undefined ? createServer(SERVER, listener) : Object.assign(await options.listen(listener), LIMITS)
   // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
   // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
-  server.maxConnections = gateway.env.get<number>('MAX_CONNECTIONS')
+  server.maxConnections = Math.ceil(gateway.env.get<number>('MAX_CONNECTIONS') / workers)
   server.on('connection', pending.opened)
   // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
@@ -120,7 +123,7 @@ function pressureLimits({ env }: HostedGateway): PressureLimits {
   return { loopDelayMs: env.get<number>('OVERLOAD_LOOP_DELAY_MS'), heapPercent: env.get<number>('OVERLOAD_HEAP_PERCENT') }
 }
 
-function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnections {
+function boundedPending(gateway: HostedGateway, clock: Clock, workers: number): PendingConnections {
   const { env, metrics } = gateway
   const evictions = metrics.tally(
     'connections_evicted_total',
@@ -129,8 +132,8 @@ function boundedPending(gateway: HostedGateway, clock: Clock): PendingConnection
   )
   const series = { address: evictions.series('address'), total: evictions.series('total') }
   const limits = {
-    perAddress: env.get<number>('MAX_PENDING_CONNECTIONS_PER_ADDRESS'),
-    total: env.get<number | null>('MAX_PENDING_CONNECTIONS') ?? Math.ceil(env.get<number>('MAX_CONNECTIONS') / 2),
+    perAddress: Math.ceil(env.get<number>('MAX_PENDING_CONNECTIONS_PER_ADDRESS') / workers),
+    total: Math.ceil((env.get<number | null>('MAX_PENDING_CONNECTIONS') ?? env.get<number>('MAX_CONNECTIONS') / 2) / workers),
   }
   const pending = pendingConnections(limits, clock, (bound) => series[bound].add(1))
   const gauge = metrics.gauge('connections_pending', 'Connections that have not yet brought a whole request.')

@@ -10,6 +10,7 @@ import { systemClock } from '../../core/timing/clock.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, HealthCheck, Logger } from '../../core/types/ports.ts'
+import type { Link } from '../stores/ipc/link.ts'
 import { openDatabase } from '../stores/open-database.ts'
 import { postgresVectors } from '../stores/postgres-vectors.ts'
 import { fileSpool } from '../stores/spool.ts'
@@ -22,13 +23,18 @@ export type Stores = Pick<Ports, 'db' | 'vault' | 'counters' | 'storage' | 'vect
 
 /**
  * Without a data directory and a database URL all data is in memory and ends with the process.
+ * @param link shares rates, slots and short-lived values with the other workers, unless Redis does.
  * @throws Error naming the invalid variable, or the reason why the master key cannot open this database.
  */
-export async function openStores(env: Env, ports: Partial<Ports>): Promise<Stores> {
+export async function openStores(env: Env, ports: Partial<Ports>, link?: Link): Promise<Stores> {
   const dataDir = env.get<string | null>('DATA_DIR')
   const url = env.get<string | null>('DATABASE_URL')
   const clock = ports.clock ?? systemClock
   const ephemeral = url === null ? dataDir === null : IN_MEMORY.test(url)
+  if (link !== undefined && ephemeral)
+    throw new Error(
+      'GATEWAY_WORKERS: several workers need a database that they share, and this one is in memory. Set GATEWAY_WORKERS=1.',
+    )
   // Only this place knows which variable the address came from.
   const named = (error: unknown): unknown =>
     isStorageUnavailable(error) && (url ?? dataDir) !== null
@@ -49,9 +55,10 @@ export async function openStores(env: Env, ports: Partial<Ports>): Promise<Store
     })
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
     // Replicas with one database share their counters; another gateway on the same Redis does not.
-    const shared = await openShared(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
+    const redis = await openRedisStore(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
+    const shared = redis ?? (link === undefined ? null : await openIpcStore(link, clock))
     const spool = dataDir === null || ephemeral ? null : fileSpool(join(dataDir, 'spool'))
-    const vectors = shared?.vectors ?? (await postgresVectors(db, clock))
+    const vectors = redis?.vectors ?? (await postgresVectors(db, clock)) ?? shared?.vectors
     return {
       db,
       vault,
@@ -86,7 +93,7 @@ function databaseCheck(db: Database, clock: Clock): HealthCheck {
   }
 }
 
-async function openShared(env: Env, deployment: string, clock: Clock, log: Logger = silentLog) {
+async function openRedisStore(env: Env, deployment: string, clock: Clock, log: Logger = silentLog) {
   const url = env.get<string | null>('REDIS_URL')
   if (url === null) return null
   const [{ openRedis }, { redisCounters }, { fallbackCounters }, { redisDriver }, { redisVectors }] = await Promise.all([
@@ -118,5 +125,33 @@ async function openShared(env: Env, deployment: string, clock: Clock, log: Logge
     vectors: redisVectors({ link, clock }),
     check,
     close: () => link.close(),
+  }
+}
+
+async function openIpcStore(link: Link, clock: Clock) {
+  const [{ ipcCounters }, { ipcDriver }, { ipcVectors }, { memoryVectors }] = await Promise.all([
+    import('../stores/ipc/counters.ts'),
+    import('../stores/ipc/storage.ts'),
+    import('../stores/ipc/vectors.ts'),
+    import('../../core/vectors/memory.ts'),
+  ])
+  const check: HealthCheck = {
+    name: 'shared_store',
+    required: false,
+    async check() {
+      const started = clock.monotonic()
+      const ok = await link.call('ping').then(
+        () => true,
+        () => false,
+      )
+      return { configured: true, ok, latency_ms: Math.round(clock.monotonic() - started), mode: 'primary' }
+    },
+  }
+  return {
+    counters: ipcCounters(link, clock),
+    storage: createStorage({ driver: ipcDriver(link) }),
+    vectors: ipcVectors(memoryVectors({ clock }), link.siblings),
+    check,
+    close: async () => link.close(),
   }
 }

@@ -78,12 +78,15 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
           .filter((entry) => /^\d+\.(jsonl|draining)$/.test(entry))
           .sort(byNumber)) {
           const path = join(dir, name.replace('.jsonl', '.draining'))
-          if (name.endsWith('.jsonl')) await rename(join(dir, name), path)
-          const { units, damaged } = parse(await readFile(path, 'utf8'))
+          // Another process that drains the same directory may have taken it.
+          if (name.endsWith('.jsonl') && !(await isThere(rename(join(dir, name), path)))) continue
+          const text = await readFile(path, 'utf8').catch(nullIfGone)
+          if (text === null) continue
+          const { units, damaged } = parse(text)
           for (let i = 0; i < units.length; i += BATCH) await apply(units.slice(i, i + BATCH))
           count += units.length
-          if (damaged) await rename(path, path.replace('.draining', '.damaged'))
-          else await rm(path)
+          if (damaged) await isThere(rename(path, path.replace('.draining', '.damaged')))
+          else await rm(path, { force: true })
         }
         keepReserve(reserve, reserveBytes)
         return count
@@ -91,6 +94,17 @@ export function fileSpool(dir: string, reserveBytes = RESERVE_BYTES): FileSpool 
 
     close: () => mutex.hold(finishSegment),
   }
+}
+
+/** Returns null for a file that does not exist. @throws any other error. */
+function nullIfGone(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
+}
+
+/** Returns false when the file of the operation does not exist. */
+async function isThere(operation: Promise<void>): Promise<boolean> {
+  return (await operation.then(() => true).catch(nullIfGone)) ?? false
 }
 
 async function newSegment(dir: string): Promise<Segment> {

@@ -89,4 +89,6 @@ export interface ConfigOptions {
   upstreamTcpKeepaliveSecs: number
   /** How long usage is kept, days; 0 or negative keeps forever. */
   usageRetentionDays: number
+  /** Number of processes that `hookgate serve` serves with, 1 to 64; `auto`: as many as the machine has cores. Default: 1. */
+  workers: string
 }

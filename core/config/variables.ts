@@ -43,6 +43,13 @@ export const VARIABLES: readonly Variable[] = [
       ...atStart,
     },
   ),
+  v(
+    'WORKERS',
+    'string',
+    null,
+    'Number of processes that `hookgate serve` serves with, 1 to 64; `auto`: as many as the machine has cores. Default: 1.',
+    atStart,
+  ),
   v('CONFIG', 'string', null, 'Path of the configuration file; default `gateway.config.ts` in the working directory.'),
   v('DATA_DIR', 'string', null, 'Local data directory; computed when unset.', atStart),
   v('DATABASE_URL', 'url', null, 'Database URL; otherwise a file database in the data directory.', {

@@ -12,23 +12,37 @@ export interface MemoryDriverOptions {
   clock: Clock
   /** Default 50,000. */
   maxEntries?: number
+  /** Limit of the keys and texts together, bytes at one byte per character; values of other types count nothing. Default: none. */
+  maxBytes?: number
 }
 
 /** `setItem(key, value, { ttl })` takes seconds, as other drivers do. */
-export function memoryDriver({ clock, maxEntries = 50_000 }: MemoryDriverOptions): Driver {
+export function memoryDriver({ clock, maxEntries = 50_000, maxBytes = Number.POSITIVE_INFINITY }: MemoryDriverOptions): Driver {
   const entries = new Map<string, Entry>()
-  const live = (key: string): Entry | undefined => {
+  let bytes = 0
+  const remove = (key: string): Entry | undefined => {
     const entry = entries.get(key)
-    if (entry === undefined) return undefined
-    entries.delete(key)
-    if (entry.expires <= clock.monotonic()) return undefined
-    entries.set(key, entry)
+    if (entry !== undefined && entries.delete(key)) bytes -= sizeOf(key, entry)
     return entry
   }
+  const live = (key: string): Entry | undefined => {
+    const entry = remove(key)
+    if (entry === undefined || entry.expires <= clock.monotonic()) return undefined
+    keep(key, entry)
+    return entry
+  }
+  const keep = (key: string, entry: Entry): void => {
+    entries.set(key, entry)
+    bytes += sizeOf(key, entry)
+  }
   const set = (key: string, value: unknown, options: { ttl?: number } = {}): void => {
-    entries.delete(key)
-    entries.set(key, { value, expires: options.ttl ? clock.monotonic() + options.ttl * 1000 : Number.POSITIVE_INFINITY })
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value as string)
+    remove(key)
+    keep(key, { value, expires: options.ttl ? clock.monotonic() + options.ttl * 1000 : Number.POSITIVE_INFINITY })
+    while (entries.size > maxEntries || bytes > maxBytes) remove(entries.keys().next().value as string)
+  }
+  const clear = (): void => {
+    entries.clear()
+    bytes = 0
   }
   return {
     name: 'memory',
@@ -37,9 +51,13 @@ export function memoryDriver({ clock, maxEntries = 50_000 }: MemoryDriverOptions
     getItemRaw: (key) => live(key)?.value ?? null,
     setItem: set,
     setItemRaw: set,
-    removeItem: (key) => void entries.delete(key),
+    removeItem: (key) => void remove(key),
     getKeys: () => [...entries.keys()].filter((key) => live(key) !== undefined),
-    clear: () => entries.clear(),
-    dispose: () => entries.clear(),
+    clear,
+    dispose: clear,
   }
+}
+
+function sizeOf(key: string, { value }: Entry): number {
+  return key.length + (typeof value === 'string' ? value.length : 0)
 }

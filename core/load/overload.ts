@@ -27,6 +27,8 @@ export class Overload {
     const gauge = metrics.gauge(
       'overload_level',
       'Refused at the moment: 0 nothing, 1 batches and requests that a late event loop would keep waiting, 2 every new request.',
+      [],
+      'max',
     )
     Object.assign(gauge, { collect: () => gauge.set(this.level) })
   }

@@ -3,17 +3,20 @@
 // refused.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MetricsFactory } from '../types/plugin.ts'
+import type { Siblings } from '../types/siblings.ts'
+import { merged } from './merge.ts'
 import { registerTally } from './tally.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
 export interface Metrics extends MetricsFactory {
   readonly contentType: string
-  /** Returns the exposition text. */
+  /** Returns the exposition text: the figures of all workers that serve this address. */
   text(): Promise<string>
 }
 
-export function createMetrics(): Metrics {
+/** @param siblings the workers that serve one address with this process. */
+export function createMetrics(siblings?: Siblings): Metrics {
   const registry = new Registry()
   let processMetrics = false
   const metrics = new Map<string, { what: string; metric: unknown }>()
@@ -29,12 +32,19 @@ export function createMetrics(): Metrics {
     metrics.set(full, { what, metric })
     return metric
   }
+  // Process metrics cost timers and start-up time, so they start with the first scrape.
+  const withProcess = (): Registry => {
+    if (!processMetrics) collectDefaultMetrics({ register: registry, prefix: 'gateway_' })
+    processMetrics = true
+    return registry
+  }
+  siblings?.answer('metrics', () => withProcess().getMetricsAsJSON())
   return {
     contentType: registry.contentType,
     counter: (name, help, labelNames = []) =>
       known(name, 'counter', labelNames, (full) => new Counter({ name: full, help, labelNames, registers: [registry] })),
-    gauge: (name, help, labelNames = []) =>
-      known(name, 'gauge', labelNames, (full) => new Gauge({ name: full, help, labelNames, registers: [registry] })),
+    gauge: (name, help, labelNames = [], aggregator = 'sum') =>
+      known(name, 'gauge', labelNames, (full) => new Gauge({ name: full, help, labelNames, aggregator, registers: [registry] })),
     histogram: (name, help, labelNames = [], buckets = SECONDS) =>
       known(
         name,
@@ -47,12 +57,8 @@ export function createMetrics(): Metrics {
         registerTally(registry, { name: full, help, labels, buckets }),
       ),
     async text() {
-      // Process metrics cost timers and start-up time, so they start with the first scrape.
-      if (!processMetrics) {
-        processMetrics = true
-        collectDefaultMetrics({ register: registry, prefix: 'gateway_' })
-      }
-      return registry.metrics()
+      if (siblings === undefined) return withProcess().metrics()
+      return merged(await siblings.ask('metrics')).metrics()
     },
   }
 }

@@ -16,6 +16,7 @@ import type { PortableKind } from '../types/portable.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Vault } from '../types/ports.ts'
 import type { ResourceKind } from '../types/resource.ts'
 import type { Result } from '../types/result.ts'
+import type { Siblings } from '../types/siblings.ts'
 import { checkApiRoute, checkDataRoute } from './check.ts'
 import { checkPage } from './check-page.ts'
 import { checkPanel } from './check-panel.ts'
@@ -176,11 +177,13 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
     },
     invoke: lent.invoke,
     live: lent.live,
-    every: (job, ms, run) => {
+    every: (job, ms, run, { once = false } = {}) => {
       living('every')
       if (!(ms > 0) || typeof run !== 'function')
         throw new Error(`The job \`${job}\` of the plugin \`${name}\` needs ms above 0, and a function.`)
-      instance.jobs.push(startJob({ name: `${name}:${job}`, ms, run, clock: lent.clock, log }))
+      const siblings = once ? (lent.service('siblings') as Siblings | undefined) : undefined
+      const mine: typeof run = async (signal) => (siblings?.leads === false ? undefined : run(signal))
+      instance.jobs.push(startJob({ name: `${name}:${job}`, ms, run: once ? mine : run, clock: lent.clock, log }))
     },
   }
 }

@@ -22,6 +22,7 @@ import type {
   VectorStore,
 } from './ports.ts'
 import type { Provider } from './provider.ts'
+import type { Siblings } from './siblings.ts'
 import type { Simulator } from './simulation.ts'
 import type { PageReader } from './web-page.ts'
 
@@ -97,6 +98,8 @@ export interface Ports {
   counters?: Counters
   /** Shared between replicas. Absent: each replica keeps its own vectors in memory. */
   vectors?: VectorStore
+  /** The processes that serve one address together with this one. Absent: it serves alone, or as one of several replicas. */
+  siblings?: Siblings
   clock?: Clock
   log?: Logger
   /** Reads `secret.file` references; null when the file cannot be read. */

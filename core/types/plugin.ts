@@ -118,7 +118,8 @@ export interface MetricsFactory {
    * from a request.
    */
   counter(name: string, help: string, labels?: string[]): Counter
-  gauge(name: string, help: string, labels?: string[]): Gauge
+  /** @param across what makes one value of those of several workers; default their sum. */
+  gauge(name: string, help: string, labels?: string[], across?: 'sum' | 'max'): Gauge
   histogram(name: string, help: string, labels?: string[], buckets?: number[]): Histogram
   /** For values counted on every request: a counter, or with `buckets` a histogram, at the cost of one addition. */
   tally(name: string, help: string, labels: readonly string[], buckets?: readonly number[]): Tally
@@ -217,8 +218,11 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
    */
   invoke(request: CanonicalRequest, options: InvokeOptions): Promise<Result>
   live(): Iterable<LiveRequest>
-  /** Runs a job periodically: with a jitter of 10 %, never two runs at once, stopped on teardown. */
-  every(name: string, ms: number, job: (signal: AbortSignal) => Promise<void>): void
+  /**
+   * Runs a job periodically: with a jitter of 10 %, never two runs at once, stopped on teardown. `once`: of several workers that serve one
+   * address, only one runs it. Replicas on other machines run it, too.
+   */
+  every(name: string, ms: number, job: (signal: AbortSignal) => Promise<void>, options?: { once?: boolean }): void
 }
 
 export type Teardown = void | (() => Awaitable<void>)

@@ -61,9 +61,9 @@ export const advisor = definePlugin({
     advisorRoutes(gateway, advisor, actions)
     digestRoute(gateway, advisor, calendar)
     gateway.every('flush', FLUSH_MS, () => observer.sums.flush(db))
-    gateway.every('watch', WATCH_MS, () => actions.watch())
-    gateway.every('digest', DIGEST_MS, () => sendDigests(gateway, advisor, calendar))
-    gateway.every('forget', DAY_MS / 24, () => forgetObserved(db, clock.now() - (WINDOW_DAYS + 1) * DAY_MS))
+    gateway.every('watch', WATCH_MS, () => actions.watch(), { once: true })
+    gateway.every('digest', DIGEST_MS, () => sendDigests(gateway, advisor, calendar), { once: true })
+    gateway.every('forget', DAY_MS / 24, () => forgetObserved(db, clock.now() - (WINDOW_DAYS + 1) * DAY_MS), { once: true })
     const silence = gateway.use('attention').contribute('advisor', takenBackFacts(db, clock))
     return () => {
       silence()

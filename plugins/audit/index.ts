@@ -39,12 +39,17 @@ export const audit = definePlugin({
     auditRoutes(gateway)
     const silence = gateway.use('attention').contribute('audit', chainFacts(db, clock))
     if (!retentionDays) return silence
-    gateway.every('retention', HOUR_MS, async (signal) => {
-      const cutoff = clock.now() - retentionDays * DAY_MS
-      let total = 0
-      for (let gone = 1; gone > 0 && !signal.aborted; total += gone) gone = await pruneOldest(db, cutoff, PRUNED_AT_ONCE)
-      if (total > 0) gateway.log.info('audit.pruned', { entries: total })
-    })
+    gateway.every(
+      'retention',
+      HOUR_MS,
+      async (signal) => {
+        const cutoff = clock.now() - retentionDays * DAY_MS
+        let total = 0
+        for (let gone = 1; gone > 0 && !signal.aborted; total += gone) gone = await pruneOldest(db, cutoff, PRUNED_AT_ONCE)
+        if (total > 0) gateway.log.info('audit.pruned', { entries: total })
+      },
+      { once: true },
+    )
     return silence
   },
 })

@@ -51,7 +51,7 @@ export const batches = definePlugin({
       seal: (row, orgId, result) => vault.seal(result, place(row, orgId, 'result')),
     })
     gateway.every('work', WORK_EVERY_MS, () => worker.work())
-    gateway.every('prune', DAY_MS / 24, async () => store.prune(clock.now() - KEPT_MS))
+    gateway.every('prune', DAY_MS / 24, async () => store.prune(clock.now() - KEPT_MS), { once: true })
 
     const ownerOf = ({ principal }: Ctx): Owner => ({ orgId: principal.orgId ?? 0, keyId: principal.keyId })
 

@@ -18,7 +18,7 @@ export function forgetSums(gateway: PluginGateway, ledger: Pick<Services['ledger
       names.filter((name) => !living.has(name)),
     )
   }
-  gateway.every('forget-sums', HOUR_MS, forget)
+  gateway.every('forget-sums', HOUR_MS, forget, { once: true })
   gateway.events.on('organization.deleted', ({ org_id }) => {
     const sessions = async () => ledger.drop(db, await ledger.names(db, `session:${org_id}:`))
     void gateway

@@ -12,6 +12,7 @@ import type { MemoryStore } from './memory-store.ts'
 import type { CacheLookup, CachePolicyService } from './service.ts'
 import type { SharedStore } from './shared-store.ts'
 import { type Flights, followed, type Landing } from './singleflight.ts'
+import type { EndTurn, WorkerFlights } from './worker-flights.ts'
 
 export interface AnsweringSources {
   readonly clock: Clock
@@ -20,6 +21,8 @@ export interface AnsweringSources {
   /** null: no store is shared between replicas. */
   readonly shared: SharedStore | null
   readonly flights: Flights
+  /** null: no other worker serves this address. */
+  readonly workers: WorkerFlights | null
   readonly directives: DirectiveReader
   readonly policy: CachePolicyService
   readonly lookups: Slot<CacheLookup>
@@ -31,13 +34,20 @@ export interface AnsweringSources {
   counted(result: 'hit' | 'followed' | 'miss'): void
 }
 
+/** This worker's turn to answer, among the workers of one address. */
+interface Turn {
+  end: EndTurn
+  /** The request has ended. */
+  over: boolean
+}
+
 /** Largest request body to cache: the key needs the parsed body. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 /** Headers that change a vendor's behaviour. */
 const HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta']
 
 export function answering(sources: AnsweringSources): (ctx: RequestContext) => Promise<Result | undefined> {
-  const { clock, log, memory, shared, flights, directives, policy, lookups } = sources
+  const { clock, log, memory, shared, flights, workers, directives, policy, lookups } = sources
 
   return async (ctx) => {
     const body = ctx.rawBody
@@ -73,21 +83,36 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       // The first of the waiting requests becomes the leader; the others wait for it.
       flight = flights.running(key)
     }
-    const land = flight === undefined && size === 1 ? flights.lead(key) : LEADS_NONE
+    const leads = flight === undefined && size === 1
+    const land = leads ? flights.lead(key) : LEADS_NONE
+    const turn: Turn = { end: LEADS_NONE, over: false }
     // Runs on every exit, so that no follower waits forever.
-    ctx.hold({ settle: ({ aborted }) => land(aborted ? 'left' : null) })
+    ctx.hold({
+      settle: ({ aborted }) => {
+        land(aborted ? 'left' : null)
+        turn.over = true
+        turn.end(aborted ? 'left' : 'none')
+      },
+    })
     if (shared !== null) {
+      const fetched = async () => {
+        await fetchShared(shared, ctx, key, size, fresh)
+        return fresh(memory.find(key)[0])
+      }
+      if (leads && workers !== null) turn.end = (await workers.turn(key, ctx, lifetime, fetched)) ?? LEADS_NONE
+      if (turn.over) turn.end('left')
       await fetchShared(shared, ctx, key, size, fresh)
       const found = full()
       if (found !== undefined) {
         land(memory.find(key)[0] ?? null)
+        turn.end('kept')
         return found
       }
     }
     sources.counted('miss')
     const index = Math.max(0, firstFree(memory.find(key), size, fresh))
     lookups.set(ctx, { hit: false, bucketIndex: index })
-    capture(ctx, key, index, lifetime, land)
+    capture(ctx, key, index, lifetime, land, turn)
     return undefined
   }
 
@@ -141,7 +166,14 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
   }
 
   /** Captures the sent answer, and stores it when the request has succeeded. */
-  function capture(ctx: RequestContext, key: string, index: number, ttlMs: number, land: (landing: Landing) => void): void {
+  function capture(
+    ctx: RequestContext,
+    key: string,
+    index: number,
+    ttlMs: number,
+    land: (landing: Landing) => void,
+    turn: Turn,
+  ): void {
     let sent: Pick<KeptAnswer, 'contentType' | 'body'> | null = null
     ctx.tap(({ status, headers, body }) => {
       if (status === 200) sent = { contentType: contentTypeIn(headers), body }
@@ -154,9 +186,16 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
         const answer = { ...sent, body: new Uint8Array(sent.body), at: call.at, ttlMs, call }
         memory.keep(key, index, answer)
         land(answer)
-        shared?.keep(ctx.principal.orgId, key, index, answer).catch((error: unknown) => {
-          log.warn('exact_cache.write_failed', { error: String(error) })
-        })
+        // It ends when the others can find the answer.
+        const { end } = turn
+        turn.end = LEADS_NONE
+        shared?.keep(ctx.principal.orgId, key, index, answer).then(
+          () => end('kept'),
+          (error: unknown) => {
+            end('none')
+            log.warn('exact_cache.write_failed', { error: String(error) })
+          },
+        )
       },
     })
   }

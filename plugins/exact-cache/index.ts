@@ -11,6 +11,7 @@ import { memoryStore } from './memory-store.ts'
 import type { CacheDirectives, CacheLookup } from './service.ts'
 import { sharedStore } from './shared-store.ts'
 import { flights } from './singleflight.ts'
+import { workerFlights } from './worker-flights.ts'
 
 const SWEEP_MS = 60_000
 const OPERATIONS: ReadonlySet<string> = new Set(['chat', 'embeddings'])
@@ -37,6 +38,7 @@ export const exactCache = definePlugin({
     const { clock, log, settings, vault, metrics } = gateway
     const memory = memoryStore()
     const shares = gateway.use('status').checks.some(({ name }) => name === 'shared_store')
+    const siblings = gateway.optional('siblings')()
     const policy = cachePolicy()
     const directives = directiveReader(gateway.slot<CacheDirectives>())
     const lookups = gateway.slot<CacheLookup>()
@@ -69,6 +71,7 @@ export const exactCache = definePlugin({
         log,
         memory,
         flights: flights(),
+        workers: siblings === undefined ? null : workerFlights(siblings, clock),
         directives,
         policy,
         lookups,

@@ -1,5 +1,5 @@
-// Single flight: while one request is being answered, equal ones wait for its answer. It works within one process. Between replicas a
-// follower would have to poll the shared store, and would wait in vain for a leader that crashed.
+// Single flight: while one request is being answered, equal ones wait for its answer. It works within one process, and between the workers
+// of one address. Between replicas a follower would have to poll the shared store, and would wait in vain for a leader that crashed.
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import type { KeptAnswer } from './kept-answer.ts'
@@ -36,10 +36,10 @@ export function flights(): Flights {
 const LONGEST_MS = 2 ** 31 - 1
 
 /** Resolves to null when the leader failed, took longer than `ms`, or the follower's caller left. */
-export function followed(flight: Promise<Landing>, ctx: RequestContext, clock: Clock, ms: number): Promise<Landing> {
+export function followed<T>(flight: Promise<T>, ctx: RequestContext, clock: Clock, ms: number): Promise<T | null> {
   return new Promise((resolve) => {
     const { signal } = ctx
-    const end = (landing: Landing): void => {
+    const end = (landing: T | null): void => {
       timer.cancel()
       signal.removeEventListener('abort', left)
       resolve(landing)

@@ -104,7 +104,7 @@ export const freePool = definePlugin({
       // A failure here does not affect the booking of the request.
       { order: 'pre', onError: 'open' },
     )
-    gateway.every('prune', PRUNE_MS, () => ledger.forget(gateway.db, PREFIX, gateway.clock.now() - KEPT_MS))
+    gateway.every('prune', PRUNE_MS, () => ledger.forget(gateway.db, PREFIX, gateway.clock.now() - KEPT_MS), { once: true })
 
     freePoolRoutes(gateway as never, {
       name,

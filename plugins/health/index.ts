@@ -8,7 +8,12 @@ type CheckResult = Awaited<ReturnType<HealthCheck['check']>>
 const database = z.strictObject({ ok: z.boolean(), kind: z.string(), latency_ms: z.number() })
 const sharedStore = z.union([
   z.strictObject({ configured: z.literal(false) }),
-  z.strictObject({ configured: z.literal(true), ok: z.boolean(), latency_ms: z.number(), mode: z.enum(['redis', 'local']) }),
+  z.strictObject({
+    configured: z.literal(true),
+    ok: z.boolean(),
+    latency_ms: z.number(),
+    mode: z.enum(['redis', 'local', 'primary']),
+  }),
 ])
 const healthz = z.strictObject({
   status: z.enum(['ok', 'degraded', 'draining']),

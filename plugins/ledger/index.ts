@@ -204,7 +204,7 @@ export const ledger = definePlugin({
         },
       ),
     )
-    gateway.every('retention', RETENTION_MS, retention(db, clock, config.usageRetentionDays))
+    gateway.every('retention', RETENTION_MS, retention(db, clock, config.usageRetentionDays), { once: true })
     const { provider } = gateway.use('configuration')
     const isLocal = (id: string) => provider(id)?.answer !== undefined
     const silence = gateway.use('attention').contribute('ledger', unpricedFacts(db, clock, isLocal))

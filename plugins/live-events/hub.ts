@@ -1,5 +1,6 @@
 // Holds event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
 import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Relay } from './relay.ts'
 import { Ring, type Told } from './ring.ts'
 import { Subscriber } from './subscriber.ts'
 
@@ -11,6 +12,8 @@ export interface HubOptions {
   readonly hello: string
   /** Returns true when all listeners must end. */
   draining(): boolean
+  /** Set in a worker: events of all workers come through it. */
+  readonly relay?: Relay | undefined
   lagged(events: number): void
 }
 
@@ -38,6 +41,8 @@ export interface Hub {
   /** Number of listeners of one session. */
   listening(session: string): number
   push(told: Told): void
+  /** Call it before `listen`: resolves when the events of all workers arrive here. */
+  prepare(orgId: number | null): Promise<void>
   /** Returns the stream of a new listener. */
   listen(listening: Listening): ReadableStream<Uint8Array>
   close(): void
@@ -48,7 +53,7 @@ interface Channel {
   readonly listeners: Set<Subscriber>
 }
 
-export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): Hub {
+export function liveHub({ clock, size, hello, draining, relay, lagged }: HubOptions): Hub {
   /** In the order of their last event. */
   const channels = new Map<number, Channel>()
   const pings = new Map<Subscriber, { at: number; listening: Listening }>()
@@ -57,11 +62,11 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   let woken = Number.NEGATIVE_INFINITY
   let waiting = 0
 
-  const channelOf = (orgId: number | null): Channel => {
+  const channelOf = (orgId: number | null, first = clock.now()): Channel => {
     const known = channels.get(orgId ?? 0)
     if (known !== undefined) return known
     // The wall clock advances faster than events are numbered, so numbers of an earlier process are smaller.
-    const made: Channel = { ring: new Ring(size, clock.now()), listeners: new Set() }
+    const made: Channel = { ring: new Ring(size, first), listeners: new Set() }
     channels.set(orgId ?? 0, made)
     if (channels.size > MAX_RINGS) forgetOne()
     return made
@@ -71,6 +76,7 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
   }
   const tick = (): void => {
     if (draining()) return closeAll()
+    relay?.keep(clock.monotonic())
     const now = clock.monotonic()
     for (const [subscriber, due] of pings) {
       if (subscriber.behind && now - subscriber.readAt >= STALL_MS) subscriber.abandon()
@@ -91,6 +97,21 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
     for (const subscriber of [...pings.keys()]) subscriber.close()
   }
 
+  const keep = (told: Told, number?: number): void => {
+    const org = told.orgId ?? 0
+    const channel = channelOf(told.orgId, number)
+    if (channels.size > 1) {
+      channels.delete(org)
+      channels.set(org, channel)
+    }
+    channel.ring.push(told, number)
+    if (channel.listeners.size === 0) return
+    // Readers must not fall behind the ring while they wait.
+    if (clock.monotonic() - woken >= BATCH_MS || ++waiting >= size / 2) wake()
+    else batch ??= clock.timer(BATCH_MS, wake, true)
+  }
+  relay?.follow(keep)
+
   return {
     get subscribers() {
       return pings.size
@@ -100,18 +121,9 @@ export function liveHub({ clock, size, hello, draining, lagged }: HubOptions): H
       for (const { listening } of pings.values()) if (listening.session === session) count++
       return count
     },
-    push(told) {
-      const org = told.orgId ?? 0
-      const channel = channelOf(told.orgId)
-      if (channels.size > 1) {
-        channels.delete(org)
-        channels.set(org, channel)
-      }
-      channel.ring.push(told)
-      if (channel.listeners.size === 0) return
-      // Readers must not fall behind the ring while they wait.
-      if (clock.monotonic() - woken >= BATCH_MS || ++waiting >= size / 2) wake()
-      else batch ??= clock.timer(BATCH_MS, wake, true)
+    push: (told) => (relay === undefined ? keep(told) : relay.push(told)),
+    async prepare(orgId) {
+      if (relay !== undefined) channelOf(orgId, await relay.want(orgId))
     },
     listen(listening) {
       const { ring, listeners } = channelOf(listening.orgId)

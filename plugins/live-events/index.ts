@@ -7,6 +7,7 @@ import { lagFacts } from './attention.ts'
 import { liveHub } from './hub.ts'
 import { listenerOf } from './listener.ts'
 import { settledOf } from './payload.ts'
+import { relayOf } from './relay.ts'
 import { runningRoute } from './running.ts'
 import { followState } from './state-events.ts'
 
@@ -37,6 +38,7 @@ export const liveEvents = definePlugin({
     const { clock, metrics } = gateway
     const status = gateway.use('status')
     const operators = gateway.optional('operators')
+    const siblings = gateway.optional('siblings')()
     const lagged = metrics.tally('live_events_lagged_total', 'Live events that a listener was too slow for.', []).series()
     const lag = lagFacts(clock)
     const hub = liveHub({
@@ -44,6 +46,7 @@ export const liveEvents = definePlugin({
       size: buffer,
       hello: `event: hello\ndata: ${JSON.stringify({ version: status.version, buffer })}\n\n`,
       draining: () => status.state === 'draining',
+      relay: siblings && relayOf(siblings),
       lagged(events) {
         lagged.add(events)
         lag.missed(events)
@@ -54,7 +57,7 @@ export const liveEvents = definePlugin({
     const gauge = metrics.gauge('live_events_subscribers', 'Listeners to live events.')
     Object.assign(gauge, { collect: () => gauge.set(hub.subscribers) })
 
-    runningRoute(gateway)
+    const unanswer = runningRoute(gateway, siblings)
     followState(gateway, (changed) => hub.push(changed))
     gateway.hook('settled', (ctx, outcome) => hub.push(settledOf(ctx, outcome, clock.now())))
 
@@ -81,6 +84,7 @@ export const liveEvents = definePlugin({
           refused.session.add(1)
           throw GatewayError.rateLimited(`At most ${maxPerSession} listeners of one session at a time: close one first.`, 10_000)
         }
+        await hub.prepare(orgId)
         const stream = hub.listen({
           orgId,
           session,
@@ -98,6 +102,7 @@ export const liveEvents = definePlugin({
     const silence = gateway.use('attention').contribute('live-events', lag.facts)
     return () => {
       silence()
+      unanswer?.()
       hub.close()
     }
   },

@@ -2,8 +2,22 @@
 import { eventOf, type Settled } from './payload.ts'
 import type { Changed } from './state-events.ts'
 
+/** An event of any worker, in the shape that readers get. */
+export interface Relayed {
+  readonly event: 'relayed'
+  readonly name: 'request' | 'state'
+  readonly orgId: number | null
+  readonly data: unknown
+}
+
 /** An event before formatting. */
-export type Told = Settled | Changed
+export type Told = Settled | Changed | Relayed
+
+/** The event's name and content, as readers get them. */
+export function shown(told: Told): { readonly name: 'request' | 'state'; readonly data: unknown } {
+  if (told.event === 'relayed') return told
+  return { name: told.event, data: told.event === 'request' ? eventOf(told) : told.data }
+}
 
 interface Kept {
   readonly told: Told
@@ -12,7 +26,7 @@ interface Kept {
 
 export class Ring {
   readonly #size: number
-  readonly #first: number
+  #first: number
   readonly #kept: Kept[] = []
   #next: number
 
@@ -38,7 +52,11 @@ export class Ring {
     return number >= this.#first && number < this.#next
   }
 
-  push(told: Told): void {
+  /** @param number of the event, where another process numbers them. */
+  push(told: Told, number = this.#next): void {
+    // Events in between were lost: the numbers before it are unknown here.
+    if (number !== this.#next) this.#first = number
+    this.#next = number
     this.#kept[this.#next % this.#size] = { told, frame: null }
     this.#next++
   }
@@ -52,6 +70,6 @@ export class Ring {
 }
 
 function frameOf(number: number, told: Told): string {
-  const data = told.event === 'request' ? eventOf(told) : told.data
-  return `id: ${number}\nevent: ${told.event}\ndata: ${JSON.stringify(data)}\n\n`
+  const { name, data } = shown(told)
+  return `id: ${number}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 }

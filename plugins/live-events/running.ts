@@ -1,8 +1,10 @@
-// GET /api/live: the requests that run in this process now. It reads their state on demand, so requests pay nothing for it.
+// GET /api/live: the requests that run in this process now, or in all workers. It reads their state on demand, so requests pay nothing
+// for it.
 import { z } from 'zod'
 import { accountOf } from '../../core/records/request-record.ts'
 import type { Candidate, LiveRequest } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { Siblings } from '../../core/types/siblings.ts'
 
 const text = z.string().nullable()
 const count = z.int()
@@ -32,24 +34,53 @@ const running = z.strictObject({
 
 type Running = z.input<typeof running>
 
-/** Adds the route. It lists requests of the operator's own organization only. */
-export function runningRoute(gateway: PluginGateway): void {
+/** Adds the route. It lists requests of the operator's own organization only. Returns what ends the answers to other workers. */
+export function runningRoute(gateway: PluginGateway, siblings: Siblings | undefined): (() => void) | undefined {
   gateway.api({
     method: 'GET',
     path: '/api/live',
-    summary: 'Requests that run in this process now, the longest first. Figures and names, never content.',
+    summary: 'Requests that run now, the longest first; of several replicas those of one. Figures and names, never content.',
     role: 'member',
     query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(1000).default(200).describe('Largest number of requests.'),
     }),
     response: z.strictObject({ data: z.array(running), total: count.describe('All running requests, also beyond `limit`.') }),
-    handler({ query, orgId }) {
-      const mine = [...gateway.live()].filter(({ ctx }) => ctx.principal.orgId === orgId)
-      mine.sort((a, b) => a.ctx.startedAt - b.ctx.startedAt || (a.ctx.id < b.ctx.id ? -1 : 1))
-      const now = gateway.clock.now()
-      return { data: mine.slice(0, query.limit).map((request) => runningOf(request, now)), total: mine.length }
+    async handler({ query, orgId }) {
+      if (siblings === undefined) return listed(gateway, orgId, query.limit)
+      const lists = (await siblings.ask(TOPIC, { orgId, limit: query.limit } satisfies Question)) as Listed[]
+      const data = lists.flatMap((list) => list.data).sort(longestFirst)
+      return { data: data.slice(0, query.limit), total: lists.reduce((sum, list) => sum + list.total, 0) }
     },
   })
+  return siblings?.answer(TOPIC, (question) => {
+    const { orgId, limit } = question as Question
+    return listed(gateway, orgId, limit)
+  })
+}
+
+const TOPIC = 'live'
+
+interface Question {
+  readonly orgId: number | null
+  readonly limit: number
+}
+
+interface Listed {
+  data: Running[]
+  total: number
+}
+
+/** Returns the requests of this process. */
+function listed(gateway: Pick<PluginGateway, 'live' | 'clock'>, orgId: number | null, limit: number): Listed {
+  const mine = [...gateway.live()].filter(({ ctx }) => ctx.principal.orgId === orgId)
+  mine.sort((a, b) => a.ctx.startedAt - b.ctx.startedAt || (a.ctx.id < b.ctx.id ? -1 : 1))
+  const now = gateway.clock.now()
+  return { data: mine.slice(0, limit).map((request) => runningOf(request, now)), total: mine.length }
+}
+
+function longestFirst(a: Running, b: Running): number {
+  if (a.started_at !== b.started_at) return a.started_at < b.started_at ? -1 : 1
+  return a.request_id < b.request_id ? -1 : 1
 }
 
 function runningOf({ ctx, calls, contentBytes }: LiveRequest, now: number): Running {

@@ -15,7 +15,7 @@ export function mailMetrics({ metrics, db, clock, log }: PluginGateway): (status
   )
   const labels = { sent: 'sent', waiting: 'failed', dead: 'dead' } as const
   for (const result of Object.values(labels)) letters.inc({ result }, 0)
-  const waiting = metrics.gauge('mail_waiting', 'Letters that wait for their first attempt or a retry.')
+  const waiting = metrics.gauge('mail_waiting', 'Letters that wait for their first attempt or a retry.', [], 'max')
   Object.assign(waiting, {
     async collect() {
       try {

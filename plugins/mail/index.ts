@@ -103,7 +103,7 @@ export const mail = definePlugin({
       },
     })
     gateway.hook('ready', () => dispatcher.wake())
-    gateway.every('prune', HOUR_MS, () => prune(db, clock.now()))
+    gateway.every('prune', HOUR_MS, () => prune(db, clock.now()), { once: true })
     const silence = gateway.use('attention').contribute('mail', mailFacts(gateway))
     return async () => {
       silence()

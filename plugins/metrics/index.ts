@@ -52,6 +52,7 @@ export const metrics = definePlugin({
     const attempts = tally('attempts_total', 'Upstream attempts by result.', ['provider', 'result'])
     const genAi = genAiRecorder(gateway.metrics, shown)
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
+    Object.assign(live, { collect: () => live.set([...gateway.live()].length) })
 
     gateway.hook('settled', (ctx, outcome) => {
       // A cached answer has no provider: it would make the provider look faster than it is.
@@ -97,7 +98,6 @@ export const metrics = definePlugin({
       async handler({ request, peer }) {
         const headers = { 'content-type': exposition.contentType }
         if ((await readerOf(request, peer, rules)) === 'tenant') return new Response(FOR_TENANTS, { headers })
-        live.set([...gateway.live()].length)
         return new Response(await exposition.text(), { headers })
       },
     })

@@ -130,13 +130,18 @@ export const oauthAccounts = definePlugin({
               .map(quiet),
           )
       })
-      gateway.every('forget', 60 * MINUTE_MS, async () => {
-        await logins.forgetOld()
-        const listed = new Set(accounts.list().map(({ connection }) => connection.id))
-        for (const row of await allAccounts(db))
-          if (!listed.has(String(row.connection_id)) && row.refreshed_at < clock.now() - ORPHAN_MS)
-            await removeAccount(db, row.connection_id)
-      })
+      gateway.every(
+        'forget',
+        60 * MINUTE_MS,
+        async () => {
+          await logins.forgetOld()
+          const listed = new Set(accounts.list().map(({ connection }) => connection.id))
+          for (const row of await allAccounts(db))
+            if (!listed.has(String(row.connection_id)) && row.refreshed_at < clock.now() - ORPHAN_MS)
+              await removeAccount(db, row.connection_id)
+        },
+        { once: true },
+      )
     }
   },
 })

@@ -55,7 +55,7 @@ export const oidc = definePlugin({
     const publicUrl = config.publicUrl?.replace(/\/+$/, '') ?? null
     const parts = partsOf(gateway, config, publicUrl)
     oidcRoutes({ gateway, audit: gateway.use('audit'), parts, publicUrl })
-    if (parts !== null) gateway.every('forget-used', HOUR_MS, () => forgetUsed(db, clock.now()))
+    if (parts !== null) gateway.every('forget-used', HOUR_MS, () => forgetUsed(db, clock.now()), { once: true })
   },
 })
 

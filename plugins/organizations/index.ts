@@ -56,8 +56,8 @@ export const organizations = definePlugin({
     const take = () => inFile.set(settingsByOrganization(people.directory().rows.organizations.values()))
     take()
     people.view.watch(take)
-    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS))
-    gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()))
+    gateway.every('purge-deleted', HOUR_MS, () => purgeLate(people, people.now() - 2 * HOUR_MS), { once: true })
+    gateway.every('forget-tokens', HOUR_MS, () => forgetTokens(gateway.db, people.now()), { once: true })
     return async () => {
       inFile.end()
       await people.settled()

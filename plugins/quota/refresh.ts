@@ -19,7 +19,7 @@ export interface Refresher {
 }
 
 export function refresher(gateway: PluginGateway, meter: Meter, list: () => readonly Connection[]): Refresher {
-  const { clock } = gateway
+  const { clock, counters } = gateway
   const calls = gateway.use('directCalls')
   const drivers = new Map<string, QuotaDriver>()
   const inUse = new Set<string>()
@@ -60,7 +60,11 @@ export function refresher(gateway: PluginGateway, meter: Meter, list: () => read
   gateway.every('refresh', EVERY_MS / 5, async () => {
     const now = clock.monotonic()
     const due = ({ id }: Connection) => inUse.has(id) && now - (askedAt.get(id) ?? Number.NEGATIVE_INFINITY) >= EVERY_MS
-    await refresh(list().filter(due))
+    const mine: Connection[] = []
+    // Every process may have used the account; one of them asks.
+    for (const connection of list().filter(due))
+      if (await counters.once(`refresh:${connection.id}`, EVERY_MS * 0.8)) mine.push(connection)
+    await refresh(mine)
   })
 
   return {

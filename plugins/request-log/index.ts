@@ -87,7 +87,7 @@ export const requestLog = definePlugin({
         })
       return pruning
     }
-    gateway.every('retention', HOUR_MS, pruned)
+    gateway.every('retention', HOUR_MS, pruned, { once: true })
     // Runs beside the first requests, so that they do not wait.
     gateway.hook('ready', () => void pruned())
 

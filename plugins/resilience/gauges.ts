@@ -20,10 +20,15 @@ export function accountMetrics(gateway: PluginGateway, book: AccountBook): Accou
   const { metrics, clock } = gateway
   const accounts = gateway.use('accounts')
   const labels = ['provider', 'account']
-  const circuit = metrics.gauge('account_circuit_state', 'Circuit of the account: 0 closed, 1 half open, 2 open.', labels)
+  const circuit = metrics.gauge('account_circuit_state', 'Circuit of the account: 0 closed, 1 half open, 2 open.', labels, 'max')
   const inflight = metrics.gauge('account_requests_in_flight', 'Requests that run over the account.', labels)
-  const cooling = metrics.gauge('account_cooldown_seconds', 'How long the account still cools down; 0 = it does not.', labels)
-  const locked = metrics.gauge('account_locked_models', 'Models the account is not asked for now.', labels)
+  const cooling = metrics.gauge(
+    'account_cooldown_seconds',
+    'How long the account still cools down; 0 = it does not.',
+    labels,
+    'max',
+  )
+  const locked = metrics.gauge('account_locked_models', 'Models the account is not asked for now.', labels, 'max')
   const { known } = gateway.use('configuration')
   const shown = ({ id, provider }: Connection): string =>
     known(provider) || accounts.list().some((one) => one.orgId === null && one.connection.id === id) ? provider : CUSTOM_PROVIDER

@@ -57,11 +57,16 @@ export const responsesState = definePlugin({
     // Also while it is off: what was stored expires.
     const runs = runStore(gateway)
     const conversations = conversationStore(gateway, { ttlMs: ttlDays * DAY_MS, maxBytes: MAX_CHAIN_BYTES })
-    gateway.every('prune', PRUNE_MS, async () => {
-      await store.prune(clock.now())
-      await runs.prune(clock.now())
-      await conversations.prune(clock.now())
-    })
+    gateway.every(
+      'prune',
+      PRUNE_MS,
+      async () => {
+        await store.prune(clock.now())
+        await runs.prune(clock.now())
+        await conversations.prune(clock.now())
+      },
+      { once: true },
+    )
     const parts: Parts = {
       ids: idsOf(vault),
       items: gateway.use('responseItems'),

@@ -64,13 +64,18 @@ export const savings = definePlugin({
     savingsRoutes(gateway)
     statementRoute(gateway, calendarOf(timezone), usageRetentionDays)
     if (usageRetentionDays <= 0) return
-    gateway.every('retention', RETENTION_MS, async (signal) => {
-      const cutoff = clock.now() - usageRetentionDays * DAY_MS
-      for (const orgId of await chains(db)) {
-        let gone = PRUNED_AT_ONCE
-        while (gone === PRUNED_AT_ONCE && !signal.aborted) gone = await pruneOldest(db, orgId, cutoff, PRUNED_AT_ONCE)
-      }
-    })
+    gateway.every(
+      'retention',
+      RETENTION_MS,
+      async (signal) => {
+        const cutoff = clock.now() - usageRetentionDays * DAY_MS
+        for (const orgId of await chains(db)) {
+          let gone = PRUNED_AT_ONCE
+          while (gone === PRUNED_AT_ONCE && !signal.aborted) gone = await pruneOldest(db, orgId, cutoff, PRUNED_AT_ONCE)
+        }
+      },
+      { once: true },
+    )
   },
 })
 

@@ -96,14 +96,16 @@ export const shadowEval = definePlugin({
     const refresh = gateway.detached(() => scores.refresh())
     shadowRoutes(gateway, { store, spending, scores, worker, set, refresh })
     gateway.hook('ready', () => scores.refresh())
-    gateway.every('replay', REPLAY_MS, async (signal) => {
+    const replay = async (signal: AbortSignal): Promise<void> => {
       if (settings.get('shadow.enabled')) await worker.run(signal)
-    })
-    gateway.every('refresh', REFRESH_MS, () => scores.refresh())
-    gateway.every('prune', PRUNE_MS, async () => {
+    }
+    const prune = async (): Promise<void> => {
       await store.prune(clock.now())
       await spending.forget(dayOf(clock.now() - KEPT_DAYS * DAY_MS))
-    })
+    }
+    gateway.every('replay', REPLAY_MS, replay, { once: true })
+    gateway.every('refresh', REFRESH_MS, () => scores.refresh())
+    gateway.every('prune', PRUNE_MS, prune, { once: true })
     return close
   },
 })

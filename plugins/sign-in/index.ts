@@ -110,7 +110,7 @@ export const signIn = definePlugin({
     })
     methodsRoute(gateway, service)
     tokenRoutes(gateway, living, mac)
-    gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()))
+    gateway.every('forget-ended-sessions', HOUR_MS, () => forgetExpired(db, clock.now()), { once: true })
     return () => known.close()
   },
 })

@@ -32,6 +32,7 @@ export const tunnel = definePlugin({
   setup(gateway, { dataDir, requireApiKey }) {
     if (gateway.profile !== 'local') return
     const { clock, log } = gateway
+    const siblings = gateway.optional('siblings')()
     const status = gateway.use('status')
     const signIn = gateway.use('signIn')
     const file = stateFile(dataDir)
@@ -64,6 +65,9 @@ export const tunnel = definePlugin({
     const children = { cloudflare: childOf('cloudflare'), tailscale: childOf('tailscale') }
 
     const guard = (): string | null => {
+      // The request that closes a tunnel may reach another process than the one that opened it.
+      if (siblings !== undefined)
+        return 'One of several workers cannot open a tunnel. Set GATEWAY_WORKERS=1, or run the program itself.'
       if (requireApiKey && signIn.required) return null
       const missing = [
         ...(requireApiKey ? [] : ['GATEWAY_REQUIRE_API_KEY=true']),

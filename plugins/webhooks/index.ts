@@ -72,7 +72,7 @@ export const webhooks = definePlugin({
       // A failure here does not affect the booking of the request's cost.
       { order: 'post', onError: 'open' },
     )
-    gateway.every('retention', HOUR_MS, (signal) => prune(db, clock.now(), signal))
+    gateway.every('retention', HOUR_MS, (signal) => prune(db, clock.now(), signal), { once: true })
 
     const silence = gateway.use('attention').contribute('webhooks', endpointFacts(db))
     return async () => {

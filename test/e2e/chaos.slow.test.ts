@@ -26,6 +26,19 @@ describe('killed again and again, the gateway', () => {
     expect(figures.refused).toBeGreaterThan(20)
   })
 
+  it('nor when one of four workers is killed, and the others go on', { timeout: 600_000 }, async () => {
+    const figures = await chaos('--cycles', '8', '--seed', '20261125', '--workers', '4', '--kill', 'worker')
+    expect(figures).toMatchObject({ cycles: 8, ...CLEAN })
+    expect(figures.settled).toBeGreaterThan(20)
+    expect(figures.interrupted).toBeGreaterThan(5)
+  })
+
+  it('nor when the primary process of four workers is killed', { timeout: 600_000 }, async () => {
+    const figures = await chaos('--cycles', '6', '--seed', '20261126', '--workers', '4')
+    expect(figures).toMatchObject({ cycles: 6, ...CLEAN })
+    expect(figures.interrupted).toBeGreaterThan(10)
+  })
+
   it.skipIf(missing !== null)('nor on PostgreSQL', { timeout: 600_000 }, async () => {
     const server = await testPostgres()
     try {

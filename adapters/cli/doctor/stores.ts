@@ -9,6 +9,7 @@ import type { Database, Db } from '../../../core/types/db.ts'
 import { missing } from '../db.ts'
 import { keyOptions } from '../master-key.ts'
 import { existingDatabase, type Surroundings } from '../place.ts'
+import { workerCount } from '../workers/count.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const PATIENCE_MS = 2000
@@ -208,6 +209,9 @@ function keptTogether({ file, env }: Surroundings, key: string): boolean {
 async function checkShared({ env, databaseUrl }: Surroundings): Promise<Finding[]> {
   const url = env.get<string | null>('REDIS_URL')
   if (url === null) {
+    const workers = workerCount(env.get<string | null>('WORKERS') ?? undefined, 'GATEWAY_WORKERS')
+    if (workers > 1 && env.get<string>('PROFILE') !== 'cloud' && !/^postgres/.test(databaseUrl ?? ''))
+      return [ok('shared store', `${workers} workers share rates and requests in flight through their primary process.`)]
     if (env.get<string>('PROFILE') !== 'cloud' && !/^postgres/.test(databaseUrl ?? ''))
       return [ok('shared store', 'None, and one process needs none.')]
     return [

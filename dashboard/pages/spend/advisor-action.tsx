@@ -18,6 +18,7 @@ const REASONS: Record<NonNullable<Applied['rollback_reason']>, string> = {
   error_rate: 'more requests failed',
   latency: 'requests took longer',
   cost: 'requests cost more',
+  quality: 'answers were worse',
 }
 
 export function subjectOf({ action: { params } }: Pick<Applied, 'action'>): string {

@@ -56,10 +56,11 @@ export function budgetMetrics(
     'budget_limit_usd',
     'What the budget allows now, by id; above 200 budgets the sum of a scope.',
     labels,
+    'max',
   )
-  const spent = metrics.gauge('budget_spent_usd', 'Spent in the current window.', labels)
-  const reserved = metrics.gauge('budget_reserved_usd', 'What running requests keep back of it.', labels)
-  const ratio = metrics.gauge('budget_used_ratio', 'Spent and kept back, as a part of the limit; 1 = used up.', labels)
+  const spent = metrics.gauge('budget_spent_usd', 'Spent in the current window.', labels, 'max')
+  const reserved = metrics.gauge('budget_reserved_usd', 'What running requests keep back of it.', labels, 'max')
+  const ratio = metrics.gauge('budget_used_ratio', 'Spent and kept back, as a part of the limit; 1 = used up.', labels, 'max')
   const collect = (): void => {
     for (const gauge of [limit, spent, reserved, ratio]) gauge.reset()
     const now = clock.now()

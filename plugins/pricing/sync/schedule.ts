@@ -38,9 +38,14 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
   gateway.hook('ready', () => {
     timer = clock.timer(FIRST_MS, () => first(true), true)
   })
-  gateway.every('sync', intervalMs, async () => {
-    await run('timer')
-  })
+  gateway.every(
+    'sync',
+    intervalMs,
+    async () => {
+      await run('timer')
+    },
+    { once: true },
+  )
   return {
     now: () => run('request'),
     async stop() {
@@ -53,9 +58,14 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
 
 // Shows the freshness of prices in metrics and /healthz. All processes show the same fetch.
 export function showFreshness({ metrics }: PluginGateway, view: View<Stored>): PricingStatus {
-  const succeeded = metrics.gauge('pricing_last_success_timestamp_seconds', 'When a rate card was fetched last; 0: never.')
-  const models = metrics.gauge('pricing_models', 'Models of the rate card.')
-  const open = metrics.gauge('pricing_drift_open', 'Price changes that are not reviewed.')
+  const succeeded = metrics.gauge(
+    'pricing_last_success_timestamp_seconds',
+    'When a rate card was fetched last; 0: never.',
+    [],
+    'max',
+  )
+  const models = metrics.gauge('pricing_models', 'Models of the rate card.', [], 'max')
+  const open = metrics.gauge('pricing_drift_open', 'Price changes that are not reviewed.', [], 'max')
   const show = (stored: Stored): void => {
     succeeded.set((lastSuccess(stored) ?? 0) / 1000)
     models.set([...stored.book.values()].reduce((sum, found) => sum + found.size, 0))

@@ -9,6 +9,8 @@ import type { AccountBook } from './account-book.ts'
 import type { AccountState } from './account-state.ts'
 
 const POLL_MS = 1000
+/** Workers of one address need not wait for their poll. */
+const TOPIC = 'resilience'
 /** Longer than any state lasts. */
 const TTL_SECONDS = 32 * 86_400
 
@@ -118,6 +120,7 @@ export function startSharing(
 ): Sharing {
   const { storage, clock, log } = gateway
   const accounts = gateway.use('accounts')
+  const siblings = gateway.optional('siblings')()
   const dirty = new Set<AccountState>()
   let sending: Promise<void> | null = null
   /** The value at the last check; undefined, which is never stored: the next check reads. */
@@ -132,6 +135,7 @@ export function startSharing(
         await storage.setItem(`state:${state.id}`, snapshotOf(state, clock), { ttl: TTL_SECONDS })
       }
       await storage.setItem('changed', randomId(''))
+      siblings?.tell(TOPIC, null)
       // Changes that other processes wrote in between must still be read.
       mark = undefined
     }
@@ -162,11 +166,13 @@ export function startSharing(
     mark = seen
   }
   if (shared) gateway.every('sharing', POLL_MS, look)
+  const unfollow = siblings?.on(TOPIC, () => void look().catch(unshared))
 
   return {
     look: () => look().catch(unshared),
     publish,
     async close() {
+      unfollow?.()
       await sending
     },
   }

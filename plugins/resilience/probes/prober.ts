@@ -74,20 +74,25 @@ export function startProber(gateway: PluginGateway, book: AccountBook, metrics: 
     }
   }
 
-  gateway.every('prober', intervalMs, async (signal) => {
-    const service = prober()
-    if (service === undefined) {
-      if (!complained) log.warn('prober.idle', { reason: 'No plugin knows how to ask connections for their models.' })
-      complained = true
-      return
-    }
-    const waiting = accounts
-      .list()
-      .flatMap(({ connection, enabled }) => (enabled && !listless.has(connection) ? [connection] : []))
-    const next = async (): Promise<void> => {
-      for (let one = waiting.shift(); one !== undefined && !signal.aborted; one = waiting.shift())
-        await probe(service, one, signal)
-    }
-    await Promise.all(Array.from({ length: PARALLEL }, next))
-  })
+  gateway.every(
+    'prober',
+    intervalMs,
+    async (signal) => {
+      const service = prober()
+      if (service === undefined) {
+        if (!complained) log.warn('prober.idle', { reason: 'No plugin knows how to ask connections for their models.' })
+        complained = true
+        return
+      }
+      const waiting = accounts
+        .list()
+        .flatMap(({ connection, enabled }) => (enabled && !listless.has(connection) ? [connection] : []))
+      const next = async (): Promise<void> => {
+        for (let one = waiting.shift(); one !== undefined && !signal.aborted; one = waiting.shift())
+          await probe(service, one, signal)
+      }
+      await Promise.all(Array.from({ length: PARALLEL }, next))
+    },
+    { once: true },
+  )
 }

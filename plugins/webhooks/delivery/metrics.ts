@@ -18,7 +18,12 @@ export function webhookMetrics({ metrics, db, log }: PluginGateway): WebhookMetr
   // Starts at 0 with the first scrape, because a rate needs the first increase, too.
   for (const status of ['delivered', 'failed', 'dead']) deliveries.inc({ status }, 0)
   const disabled = metrics.counter('webhook_endpoints_auto_disabled_total', 'Endpoints disabled after five days of failures.')
-  const pending = metrics.gauge('webhook_deliveries_pending', 'Deliveries that wait for their first attempt or a retry.')
+  const pending = metrics.gauge(
+    'webhook_deliveries_pending',
+    'Deliveries that wait for their first attempt or a retry.',
+    [],
+    'max',
+  )
   const collect = async (): Promise<void> => {
     try {
       pending.set(await pendingCount(db))

@@ -44,7 +44,7 @@ describe('hookgate', () => {
     [['serve', '--prot', '9000'], /There is no flag --prot\. Did you mean --port\?/],
     [
       ['serve', '--quick'],
-      /There is no flag --quick\. There are --config, --port, --host, --data-dir, --drain-ms, --log, --allow-newer/,
+      /There is no flag --quick\. There are --config, --port, --host, --data-dir, --workers, --drain-ms, --log, --allow-newer/,
     ],
     [['--prot=9000'], /There is no flag --prot/],
     [['srve'], /There is no command srve\. Did you mean serve\?/],
