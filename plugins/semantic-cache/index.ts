@@ -8,6 +8,7 @@ import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'
 import { type EmbedModel, embedder, embedModelOf } from './embedder.ts'
 import { routesOf } from './routes.ts'
+import type { EmbeddingService } from './service.ts'
 
 const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_THRESHOLD = 0.95
@@ -105,13 +106,14 @@ export const semanticCache = definePlugin({
       calls: gateway.use('directCalls'),
       resting: (connection, model) => (accountState()?.blocked(connection, model) ?? null) !== null,
     })
-    gateway.provide('embeddings', {
+    const embeddings: EmbeddingService = {
       model: modelFor,
       async embed(orgId, source, texts) {
         const by = modelFor(orgId)
         return by === null ? { vectors: null, costNano: 0 } : embed({ orgId, source, by, texts })
       },
-    })
+    }
+    gateway.provide('embeddings', embeddings)
 
     const work = new Set<Promise<void>>()
     const pending = gateway.slot<Pending>()

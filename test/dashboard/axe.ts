@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const require = createRequire(import.meta.url)
+const AXE = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {
   id: string

@@ -1,26 +1,19 @@
 // Accounts in the dashboard, in a real browser: sign-up, letters, members, organizations, and the identity provider.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { CLIENT } from '../plugins/oidc/fake-issuer.ts'
 import { realProvider } from '../plugins/oidc/real-provider.ts'
 import { type RecordingLog, recordingLog } from '../support/recording-log.ts'
+import { violations } from './axe.ts'
 import { BROWSER, closeBrowser, openPage } from './browser.ts'
 
-const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const PASSWORD = 'correct horse battery staple'
 /** Calls without a session are refused, and the browser logs that. */
 const REFUSED = /status of 40[0139]/
 
 async function inspect(page: Page, name: string): Promise<void> {
-  const run = `${AXE}; axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`
-  const { violations } = (await page.evaluate(run)) as { violations: { id: string; nodes: { html: string }[] }[] }
-  expect(
-    violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-    name,
-  ).toEqual([])
+  expect(await violations(page), name).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name}: width`).toBe(true)
 }
 
