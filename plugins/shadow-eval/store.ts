@@ -6,7 +6,6 @@ import type { Method } from './service.ts'
 
 /** `queued`: waits for its replay. `running`: until `due_at`; then another process takes it over. */
 export const STATES = ['queued', 'running', 'scored', 'failed'] as const
-type State = (typeof STATES)[number]
 
 export interface NewSample {
   readonly orgId: number | null
