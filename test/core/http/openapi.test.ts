@@ -158,10 +158,8 @@ describe('the control plane', () => {
       // They need a vendor: test/plugins/oauth-accounts has one, and checks the answers against their schemas.
       if (operation.path.startsWith('/api/oauth/') && operation.method !== 'GET') continue
       const collection = operation.path.split('/{')[0] as string
-      const path = pathOf(operation, {
-        ...{ id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged, all: 'true' },
-        ...(operation.path === '/api/rate-limits' ? { key_id: '1' } : {}),
-      })
+      const ids = { id: made.get(collection) ?? '1', provider_id: 'openai', request_id: logged, all: 'true' }
+      const path = pathOf(operation, operation.path === '/api/rate-limits' ? { ...ids, key_id: '1' } : ids)
       const answer = await asked(t, operation, path, first(operation))
       complaints.push(...wrongWith(operation, answer))
       if (operation.method === 'POST' && answer.status === 201)
@@ -298,6 +296,4 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   const body = first(operation, model)
   return OPERATIONS.test(operation.path) ? { ...body, model } : body
 }
-function paramOf(text: string): string | null {
-  return (JSON.parse(text) as { error: { param: string | null } }).error.param
-}
+const paramOf = (text: string): string | null => (JSON.parse(text) as { error: { param: string | null } }).error.param
