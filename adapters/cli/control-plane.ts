@@ -130,7 +130,7 @@ function line(message: string, fields: object | undefined): string {
 
 /** The time window of the figures. */
 export const WINDOW = {
-  window: { type: 'string', description: '24h, 7d or 30d up to now; default: 24h', valueHint: 'window' },
+  window: { type: 'string', description: '1h, 24h, 7d or 30d up to now; default: 24h', valueHint: 'window' },
   since: { type: 'string', description: 'From the beginning of this day in UTC, instead', valueHint: 'day' },
   until: { type: 'string', description: 'With --since: up to the beginning of this day', valueHint: 'day' },
 } as const

@@ -71,12 +71,14 @@ export const statement = action({
       description: 'A month in GATEWAY_BUDGET_TIMEZONE (default: the last one that is over)',
     },
     format: { type: 'enum', options: ['md', 'csv', 'json'], default: 'md', description: 'md (default), csv or json' },
+    json: { type: 'boolean', description: 'The same as --format json' },
     ...PLANE,
   },
   fields: { month: 'month', format: 'format' },
-  async run({ month, format, ...given }) {
-    const path = `/api/savings/statement${queryOf({ month, format })}`
-    if (format === 'json') return printJson(await readControlPlane(given, ({ call }) => call<object>('GET', path)))
+  async run({ month, format, json, ...given }) {
+    const isJson = json === true || format === 'json'
+    const path = `/api/savings/statement${queryOf({ month, format: isJson ? 'json' : format })}`
+    if (isJson) return printJson(await readControlPlane(given, ({ call }) => call<object>('GET', path)))
     process.stdout.write(await readControlPlane(given, async ({ download }) => (await download(path)).text()))
   },
 })

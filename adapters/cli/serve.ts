@@ -46,7 +46,7 @@ export const serveCommand = action({
     setFlagsFromString('--no-allocation-site-pretenuring')
     const flags = {
       CONFIG: given.config,
-      PORT: given.port,
+      PORT: seat?.port ?? given.port,
       HOST: given.host,
       DATA_DIR: given['data-dir'],
       WORKERS: given.workers,
@@ -113,7 +113,7 @@ async function run(loaded: LoadedGateway, { log, drainMs, seat, banner }: RunOpt
   const host = env.get<string>('HOST')
   const server = await serve(loaded.gateway, {
     host,
-    port: env.get<number>('PORT'),
+    port: await portOf(env.get<number>('PORT'), host, seat),
     publicUrl: env.get<string | null>('PUBLIC_URL'),
     drainMs,
     // A load balancer must see the 503 before connections are refused.
@@ -136,6 +136,13 @@ async function run(loaded: LoadedGateway, { log, drainMs, seat, banner }: RunOpt
   // The first line on stdout; its reader may send a signal at once.
   console.log(`hookgate listening on ${url}`)
   await greet()
+}
+
+/** Workers share a socket by its number, so the first one replaces 0: then a worker that comes when no other lives gets the same port. */
+async function portOf(port: number, host: string, seat: Seat | null): Promise<number> {
+  if (seat === null || port !== 0) return port
+  const { freePort } = await import('./workers/free-port.ts')
+  return freePort(host)
 }
 
 /** The primary process handles the signals, and prints the address. */

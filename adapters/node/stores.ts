@@ -10,6 +10,7 @@ import { systemClock } from '../../core/timing/clock.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Ports } from '../../core/types/gateway.ts'
 import type { Clock, HealthCheck, Logger } from '../../core/types/ports.ts'
+import type { FallbackCounters } from '../stores/fallback-counters.ts'
 import type { Link } from '../stores/ipc/link.ts'
 import { openDatabase } from '../stores/open-database.ts'
 import { postgresVectors } from '../stores/postgres-vectors.ts'
@@ -56,7 +57,7 @@ export async function openStores(env: Env, ports: Partial<Ports>, link?: Link): 
     const vault = ports.vault ?? (await openVault({ masterKey, db, clock }))
     // Replicas with one database share their counters; another gateway on the same Redis does not.
     const redis = await openRedisStore(env, vault.mac('shared-store', 'prefix').slice(0, 12), clock, ports.log)
-    const shared = redis ?? (link === undefined ? null : await openIpcStore(link, clock))
+    const shared = redis ?? (link === undefined ? null : await openIpcStore(env, link, clock, ports.log))
     const spool = dataDir === null || ephemeral ? null : fileSpool(join(dataDir, 'spool'))
     const vectors = redis?.vectors ?? (await postgresVectors(db, clock)) ?? shared?.vectors
     return {
@@ -111,47 +112,48 @@ async function openRedisStore(env: Env, deployment: string, clock: Clock, log: L
     policy: env.get<'fail-open' | 'local' | 'fail-closed'>('LIMITER_REDIS_FALLBACK'),
     clock,
   })
-  const check: HealthCheck = {
+  return {
+    counters,
+    storage: createStorage({ driver: redisDriver({ link, local: memoryDriver({ clock }) }) }),
+    vectors: redisVectors({ link, clock }),
+    check: sharedCheck(counters),
+    close: () => link.close(),
+  }
+}
+
+async function openIpcStore(env: Env, link: Link, clock: Clock, log: Logger = silentLog) {
+  const [{ ipcCounters }, { ipcDriver }, { ipcVectors }, { fallbackLink, patientLink }, { fallbackCounters }, { memoryVectors }] =
+    await Promise.all([
+      import('../stores/ipc/counters.ts'),
+      import('../stores/ipc/storage.ts'),
+      import('../stores/ipc/vectors.ts'),
+      import('../stores/ipc/patience.ts'),
+      import('../stores/fallback-counters.ts'),
+      import('../../core/vectors/memory.ts'),
+    ])
+  const counters = fallbackCounters({
+    shared: ipcCounters(link, clock),
+    local: memoryCounters(clock),
+    link: fallbackLink(link, clock, log),
+    policy: env.get<'fail-open' | 'local' | 'fail-closed'>('LIMITER_REDIS_FALLBACK'),
+    clock,
+  })
+  return {
+    counters,
+    storage: createStorage({ driver: ipcDriver(patientLink(link, clock)) }),
+    vectors: ipcVectors(memoryVectors({ clock }), link.siblings),
+    check: sharedCheck(counters),
+    close: async () => link.close(),
+  }
+}
+
+function sharedCheck(counters: FallbackCounters): HealthCheck {
+  return {
     name: 'shared_store',
     required: false,
     check: async () => {
       const { ok, latency_ms, mode } = await counters.health()
       return { configured: true, ok, latency_ms: Math.round(latency_ms ?? 0), mode }
     },
-  }
-  return {
-    counters,
-    storage: createStorage({ driver: redisDriver({ link, local: memoryDriver({ clock }) }) }),
-    vectors: redisVectors({ link, clock }),
-    check,
-    close: () => link.close(),
-  }
-}
-
-async function openIpcStore(link: Link, clock: Clock) {
-  const [{ ipcCounters }, { ipcDriver }, { ipcVectors }, { memoryVectors }] = await Promise.all([
-    import('../stores/ipc/counters.ts'),
-    import('../stores/ipc/storage.ts'),
-    import('../stores/ipc/vectors.ts'),
-    import('../../core/vectors/memory.ts'),
-  ])
-  const check: HealthCheck = {
-    name: 'shared_store',
-    required: false,
-    async check() {
-      const started = clock.monotonic()
-      const ok = await link.call('ping').then(
-        () => true,
-        () => false,
-      )
-      return { configured: true, ok, latency_ms: Math.round(clock.monotonic() - started), mode: 'primary' }
-    },
-  }
-  return {
-    counters: ipcCounters(link, clock),
-    storage: createStorage({ driver: ipcDriver(link) }),
-    vectors: ipcVectors(memoryVectors({ clock }), link.siblings),
-    check,
-    close: async () => link.close(),
   }
 }

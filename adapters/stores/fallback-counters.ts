@@ -2,15 +2,26 @@
 // GATEWAY_LIMITER_REDIS_FALLBACK. `debit` and `once` never refuse, and this process alone answers them.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Clock, Counters, TakeResult } from '../../core/types/ports.ts'
-import type { RedisLink } from './redis-client.ts'
 
 export type FallbackPolicy = 'fail-open' | 'local' | 'fail-closed'
+
+/** The way to the shared store. */
+export interface FallbackLink {
+  /** Shown in /healthz. */
+  readonly name: 'redis' | 'primary'
+  /** True when the store answers. */
+  readonly usable: boolean
+  /** True when it answered at least once since boot. */
+  readonly everReady: boolean
+  /** Returns null when the store is unavailable: then nothing was sent. Rejects when it fails or does not answer in time. */
+  attempt<T>(operation: (store: { ping(): Promise<unknown> }) => Promise<T>): Promise<T> | null
+}
 
 export interface FallbackCountersOptions {
   shared: Counters
   /** Counters of this process: memoryCounters. */
   local: Counters
-  link: RedisLink
+  link: FallbackLink
   policy: FallbackPolicy
   clock: Clock
 }
@@ -21,7 +32,7 @@ export interface StoreHealth {
   /** Latency of a fresh round trip; null when there was none. */
   latency_ms: number | null
   /** The store in use now. */
-  mode: 'redis' | 'local'
+  mode: FallbackLink['name'] | 'local'
 }
 
 export interface FallbackCounters extends Counters {
@@ -74,14 +85,14 @@ export function fallbackCounters({ shared, local, link, policy, clock }: Fallbac
     },
     async health() {
       const started = clock.monotonic()
-      const ok = await (link.attempt((redis) => redis.ping()) ?? Promise.reject(new Error('away'))).then(
+      const ok = await (link.attempt((store) => store.ping()) ?? Promise.reject(new Error('away'))).then(
         () => true,
         () => false,
       )
       return {
         ok,
         latency_ms: ok ? Math.round((clock.monotonic() - started) * 100) / 100 : null,
-        mode: link.usable ? 'redis' : 'local',
+        mode: link.usable ? link.name : 'local',
       }
     },
   }

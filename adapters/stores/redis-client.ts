@@ -21,6 +21,7 @@ export interface RedisLink {
   /** `gw:<env>:` */
   readonly prefix: string
   readonly redis: Redis
+  readonly name: 'redis'
   /** True when the connection is ready and the breaker is closed. */
   readonly usable: boolean
   /** True when it was ready at least once since boot. */
@@ -108,6 +109,7 @@ export async function openRedis({ url, env, clock, log, commandTimeoutMs = 50 }:
   if (redis.options.db) await databaseAnswer(redis)
 
   return {
+    name: 'redis',
     prefix: `gw:${env}:`,
     redis,
     get usable() {

@@ -11,7 +11,10 @@ type Values = Readonly<Record<string, unknown>>
 
 /** Checks the document when the rows of the file are written: every plugin has declared its settings by then. */
 export function fileSettings(settings: SettingsService) {
-  return z.record(z.string(), z.unknown()).superRefine((document, ctx) => {
+  // Not a record: that would silently drop a member named `__proto__`.
+  return z.custom<object>(isObject, 'must be an object').superRefine((document, ctx) => {
+    if (!isObject(document)) return
+    if (isPinned(document)) return ctx.addIssue({ code: 'custom', path: [], message: NO_PIN })
     const declared = new Map(settings.declared().map((setting) => [setting.key, setting]))
     try {
       for (const [key, value] of settingsIn(document, new Set(declared.keys()))) {
@@ -32,8 +35,19 @@ function issuesOf(
 ): readonly { path: (string | number)[]; message: string }[] {
   if (scope !== 'organization')
     return [{ path: [], message: `\`${key}\` is a setting of the whole gateway. Set it under \`settings\`.` }]
+  if (isPinned(value)) return [{ path: [], message: NO_PIN }]
   const { error } = schema.safeParse(value, WORDED)
   return (error?.issues ?? []).map((issue) => ({ path: issue.path as (string | number)[], message: issue.message }))
+}
+
+const NO_PIN = '`pin()` is not possible here, and not needed: the organization cannot change values of the file.'
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isPinned(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, 'pinned')
 }
 
 /** Returns the checked document by dotted key. */

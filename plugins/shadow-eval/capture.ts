@@ -39,8 +39,9 @@ const MAX_QUEUED_BYTES = 8 << 20
 const MAX_WAITING = 1000
 /** In these strategies several models answer together. */
 const COMBINING: ReadonlySet<string> = new Set(['fusion', 'pipeline'])
-/** `off`: this request is not sampled. */
+/** A request with this header is not sampled, unless it says so. */
 const HEADER = 'x-gateway-shadow'
+const SAMPLED: ReadonlySet<string> = new Set(['', 'on', 'true', '1'])
 
 export function captureSamples({ gateway, slot, store, challengers, ttlMs, takes, drawn }: CaptureSources): () => Promise<void> {
   const { clock, log, vault } = gateway
@@ -153,5 +154,6 @@ function stepOf({ plan }: RequestContext, { status, aborted, cached, error, step
 }
 
 function isOmitted({ headers }: RequestContext): boolean {
-  return headers.get(HEADER)?.trim().toLowerCase() === 'off'
+  const said = headers.get(HEADER)?.trim().toLowerCase() ?? 'on'
+  return !SAMPLED.has(said)
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../../core/timing/clock.ts'
 import type { Logger, Timer } from '../../../core/types/ports.ts'
 import { type Authority, authority } from '../../stores/ipc/authority.ts'
 import { type Restarts, restarts } from './restarts.ts'
-import { LINK_FD, type Listening, type Order, SEAT } from './seat.ts'
+import { LINK_FD, type Listening, type Order, PORT, SEAT } from './seat.ts'
 
 export interface PrimaryOptions {
   /** At least 2. */
@@ -44,7 +44,9 @@ export function runPrimary({ count, log }: PrimaryOptions): void {
   const start = (place: Place): void => {
     place.timer = null
     place.bornAt = performance.now()
-    const worker = cluster.fork({ [SEAT]: `${place.number}/${count}` })
+    // After `--port 0` every later worker listens on the port that the first one got.
+    const port = url === null ? {} : { [PORT]: new URL(url).port }
+    const worker = cluster.fork({ [SEAT]: `${place.number}/${count}`, ...port })
     place.worker = worker
     shared.connect(place.number, worker.process.stdio[LINK_FD] as unknown as Duplex)
     worker.on('message', (message: Partial<Listening>) => {

@@ -5,6 +5,8 @@ import { type Link, openLink } from '../../stores/ipc/link.ts'
 
 /** Set by the primary for each worker: place and number of workers, `2/4`. */
 export const SEAT = 'HOOKGATE_WORKER'
+/** The port that the first worker got, for the later ones. */
+export const PORT = 'HOOKGATE_WORKER_PORT'
 /** The file descriptor of the worker's end of the link. */
 export const LINK_FD = 4
 
@@ -20,6 +22,8 @@ export interface Seat {
   readonly place: number
   readonly count: number
   readonly link: Link
+  /** The port of the workers that listen already; undefined: this one is the first. */
+  readonly port: string | undefined
   listening(url: string): void
   on(order: Order, fn: () => void): void
 }
@@ -28,7 +32,9 @@ export interface Seat {
 export function takeSeat(): Seat | null {
   const [, place, count] = /^(\d+)\/(\d+)$/.exec(process.env[SEAT] ?? '') ?? []
   // Programs that a plugin starts are no workers.
+  const port = process.env[PORT]
   delete process.env[SEAT]
+  delete process.env[PORT]
   if (place === undefined || count === undefined || process.send === undefined) return null
   // A terminal sends these to the whole group: the primary decides.
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
@@ -43,6 +49,7 @@ export function takeSeat(): Seat | null {
     place: Number(place),
     count: Number(count),
     link,
+    port,
     listening: (url) => void process.send?.({ listening: url } satisfies Listening),
     on: (order, fn) => void process.on('message', (message: unknown) => message === order && fn()),
   }

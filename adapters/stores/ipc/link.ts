@@ -1,5 +1,5 @@
 // A process's connection to the authority that it shares its state with. Without the authority nothing is shared any more, so its loss
-// ends the process; no call needs a time limit.
+// ends the process. patience.ts limits the time of calls that requests wait for.
 import type { Duplex } from 'node:stream'
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
 import type { Claim, FeedTaker, Siblings } from '../../../core/types/siblings.ts'

@@ -6,7 +6,7 @@ import type { Calendar } from '../../../core/timing/calendar.ts'
 import type { Db } from '../../../core/types/db.ts'
 import type { ChainReport } from '../verify.ts'
 
-export const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
+export const MONTH = /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])$/
 
 /** `measured`: from the provider's own token counts. `estimated`: from the gateway's counts, or the cost of a choice that was not made. */
 export type Basis = 'measured' | 'estimated'

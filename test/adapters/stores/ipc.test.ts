@@ -2,13 +2,16 @@
 import fc from 'fast-check'
 import { createStorage } from 'unstorage'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fallbackCounters } from '../../../adapters/stores/fallback-counters.ts'
 import { ipcCounters } from '../../../adapters/stores/ipc/counters.ts'
+import { fallbackLink, PATIENCE_MS } from '../../../adapters/stores/ipc/patience.ts'
 import { ipcDriver } from '../../../adapters/stores/ipc/storage.ts'
 import { ipcVectors } from '../../../adapters/stores/ipc/vectors.ts'
 import { countersContract } from '../../../adapters/testing/counters-contract.ts'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { vectorsContract } from '../../../adapters/testing/vectors-contract.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
+import { silentLog } from '../../../core/log.ts'
 import { memoryVectors } from '../../../core/vectors/memory.ts'
 import { ipcLinks, type Links } from '../../support/ipc-links.ts'
 
@@ -39,6 +42,55 @@ async function twoWorkers() {
     close: () => links.close(),
   }
 }
+
+describe('a primary that does not answer', () => {
+  /** A link whose calls are answered when the test says so. */
+  function stalled(clock: FakeClock) {
+    const answers: ((value: unknown) => void)[] = []
+    const sent: unknown[][] = []
+    const link = {
+      call: <T>() => new Promise<T>((resolve) => void answers.push(resolve as (value: unknown) => void)),
+      send: (...message: unknown[]) => void sent.push(message),
+    }
+    const counters = fallbackCounters({
+      shared: ipcCounters(link, clock),
+      local: memoryCounters(clock),
+      link: fallbackLink(link, clock, silentLog),
+      policy: 'local',
+      clock,
+    })
+    return { counters, answers, sent }
+  }
+
+  it('delays three calls by a second each, and then none for five seconds', async () => {
+    const clock = fakeClock()
+    const { counters, answers } = stalled(clock)
+    for (let call = 1; call <= 3; call++) {
+      const asked = counters.take('key', { perMinute: 100 })
+      await clock.advance(PATIENCE_MS)
+      expect(await asked).toMatchObject({ ok: true, degraded: true })
+      expect(answers).toHaveLength(call)
+    }
+    expect(await counters.take('key', { perMinute: 100 })).toMatchObject({ ok: true, degraded: true })
+    expect(await counters.health()).toEqual({ ok: false, latency_ms: null, mode: 'local' })
+    expect(answers).toHaveLength(3)
+    await clock.advance(5000)
+    const probe = counters.take('key', { perMinute: 100 })
+    answers[3]?.({ ok: true, retryAfterMs: 0, degraded: false })
+    expect(await probe).toMatchObject({ degraded: false })
+    expect(await Promise.all([counters.health(), answers[4]?.(null)])).toMatchObject([{ ok: true, mode: 'primary' }, undefined])
+  })
+
+  it('gets back a lease that it grants too late', async () => {
+    const clock = fakeClock()
+    const { counters, answers, sent } = stalled(clock)
+    const asked = counters.acquire('key', 1, 60_000)
+    await clock.advance(PATIENCE_MS)
+    expect(await asked).toMatchObject({ ok: true, degraded: true })
+    answers[0]?.(7)
+    await expect.poll(() => sent).toContainEqual(['release', 7])
+  })
+})
 
 describe('counters of workers', () => {
   for (const { name, run } of countersContract('ipc', twoWorkers)) it(name, run)

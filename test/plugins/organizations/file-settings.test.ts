@@ -77,6 +77,9 @@ it.each([
     'organizations.acme.settings.breaker.cooldown_secs: `breaker.cooldown_secs` is a setting of the',
   ],
   [{ exact_cache: { ttl_ms: 'soon' } }, 'organizations.acme.settings.exact_cache.ttl_ms: '],
+  [JSON.parse('{"__proto__": {"x": 1}}'), 'organizations.acme.settings.__proto__: There is no setting `__proto__`.'],
+  [pin(3), 'organizations.acme.settings: `pin()` is not possible here'],
+  [{ 'exact_cache.ttl_ms': pin(5) }, 'organizations.acme.settings.exact_cache.ttl_ms: `pin()` is not possible here'],
   [{ guardrails: 'strict' }, 'organizations.acme.settings.guardrails: '],
 ])('refuses a file with %o', async (given, message) => {
   await expect(
