@@ -181,14 +181,14 @@ describe.skipIf(BROWSER === null)('the dashboard and a gateway that fails (needs
       release = resolve
     })
     let held = 0
-    await page.route('**/api/keys', async (route) => {
+    await page.route(/\/api\/keys\?/, async (route) => {
       held++
       await slow
       await route.continue()
     })
     await page.clock.runFor(5000)
     await page.evaluate('dispatchEvent(new Event("focus"))')
-    await expect.poll(() => held).toBe(1)
+    await expect.poll(() => held).toBeGreaterThan(0)
     await page.clock.runFor(8000)
     expect(await page.getByRole('row').count()).toBe(2)
     expect(await page.getByText('does not answer').count()).toBe(0)
