@@ -51,6 +51,8 @@ export interface LongLived {
 
 /** Tells the other workers that rows of views have changed. */
 const WROTE = 'views'
+/** A write waits for the other workers for so long. Then they see the change at their next poll. */
+const INFORM_MS = 2500
 
 /** Loads the libraries for metrics, requests and storage with the first gateway. */
 export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
@@ -68,9 +70,14 @@ export async function longLived(ports: Ports, multiTenant: boolean): Promise<Lon
   const { siblings } = ports
   const metrics = createMetrics(siblings)
   if (siblings !== undefined) metrics.gauge('workers', 'Processes that serve this address.').set(1)
-  const views = db && new ViewHub(db, clock, log, { detached, wrote: () => siblings?.tell(WROTE, null) })
+  const views = db && new ViewHub(db, clock, log, { detached, wrote: () => informed(siblings, clock) })
   // Twice, because a poll that is already running may have read before the write.
-  siblings?.on(WROTE, () => void views?.poll().then(() => views.poll()))
+  siblings?.answer(WROTE, async () => {
+    // The first may have begun before the change.
+    await views?.poll()
+    await views?.poll()
+    return true
+  })
   const commits = db && new GroupCommit(db, clock, log, ports.spool, detached)
   return {
     http: ports.guardedFetch === undefined ? $fetch : createFetch({ fetch: ports.guardedFetch }),
@@ -135,4 +142,16 @@ export function lastingServices(
 const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
 const NO_WAY_OUT: OutboundPost = async () => {
   throw new Error('This gateway was given no way to send webhooks.')
+}
+
+/** Resolves when the other workers have read a change, so that the caller's next request finds it in each of them. */
+function informed(siblings: Siblings | undefined, clock: Clock): Promise<void> {
+  if (siblings === undefined) return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = clock.timer(INFORM_MS, resolve)
+    void siblings.ask(WROTE).then(() => {
+      timer.cancel()
+      resolve()
+    })
+  })
 }

@@ -132,7 +132,8 @@ function boundedPending(gateway: HostedGateway, clock: Clock, workers: number): 
   )
   const series = { address: evictions.series('address'), total: evictions.series('total') }
   const limits = {
-    perAddress: Math.ceil(env.get<number>('MAX_PENDING_CONNECTIONS_PER_ADDRESS') / workers),
+    // Not divided: the system gives one worker more of a burst than another.
+    perAddress: env.get<number>('MAX_PENDING_CONNECTIONS_PER_ADDRESS'),
     total: Math.ceil((env.get<number | null>('MAX_PENDING_CONNECTIONS') ?? env.get<number>('MAX_CONNECTIONS') / 2) / workers),
   }
   const pending = pendingConnections(limits, clock, (bound) => series[bound].add(1))

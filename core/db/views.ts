@@ -12,7 +12,7 @@ export interface ViewOptions {
   /** Views show the rows of every organization, also when a route of one of them writes. */
   detached?: TenantWall['detached']
   /** Called after each write, so that processes that can be reached need not wait for their poll. */
-  wrote?: () => void
+  wrote?: () => Promise<void>
 }
 
 interface Entry {
@@ -30,7 +30,7 @@ export class ViewHub {
   readonly #log: Logger
   readonly #poll: Timer
   readonly #detached: TenantWall['detached']
-  readonly #wrote: () => void
+  readonly #wrote: () => Promise<void>
   readonly #entries = new Map<View<unknown>, Entry>()
   #polling: Promise<void> | null = null
   #failing = false
@@ -40,7 +40,7 @@ export class ViewHub {
     this.#db = db
     this.#log = log
     this.#detached = options.detached ?? ((fn) => fn)
-    this.#wrote = options.wrote ?? (() => {})
+    this.#wrote = options.wrote ?? (() => Promise.resolve())
     this.#poll = clock.every(options.pollMs ?? 1000, () => void this.poll())
   }
 
@@ -111,13 +111,14 @@ export class ViewHub {
       for (const kind of [...new Set(kinds)].sort()) versions.set(kind, await bump(tx, kind))
       return result
     })
-    this.#wrote()
+    const informing = this.#wrote()
     const concerned = [...this.#entries.values()].filter((entry) => versions.has(entry.kind))
     try {
       await Promise.all(concerned.map((entry) => this.#reach(entry, versions.get(entry.kind) as number)))
     } catch (error) {
       throw storageUnavailable('the change is saved but could not be read back; it takes effect when it can.', error)
     }
+    await informing
     return result
   }
 
