@@ -71,6 +71,7 @@ describe.skipIf(noPostgres !== null)(
             "pricing_runs",
             "pricing_sources",
             "request_log_totals",
+            "shadow_eval_days",
             "sign_in_ended",
             "vault_keys",
             "webhooks_dedup",
