@@ -98,7 +98,9 @@ describe('two workers on one address', () => {
     // With none alive, the port of `--port 0` is still the one that was printed.
     const all = workers()
     for (const pid of all) process.kill(pid, 'SIGKILL')
-    await eventually(async () => !workers().some((pid) => all.includes(pid)) && (await metric('gateway_workers')) === 2)
+    await eventually(
+      async () => !workers().some((pid) => all.includes(pid)) && (await metric('gateway_workers').catch(() => 0)) === 2,
+    )
     expect((await chat()).status).toBe(200)
     server.child.kill('SIGTERM')
     expect(await server.exited).toMatchObject({ code: 0, stdout: `hookgate listening on ${server.url}\n` })
