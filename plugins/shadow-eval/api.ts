@@ -34,7 +34,7 @@ const sampleRecord = z.strictObject({
   challenger: z.string(),
   served_cost_usd: z.number(),
   challenger_cost_usd: z.number().nullable(),
-  score_cost_usd: z.number().nullable().describe('What the judge or the embedder cost.'),
+  score_cost_usd: z.number().nullable().describe('Cost of the judge or of the embedder.'),
   state: z.enum(STATES),
   score: z.number().nullable().describe('0 to 1; 1: the cheaper model would have done.'),
   method: z

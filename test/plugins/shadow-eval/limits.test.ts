@@ -21,7 +21,7 @@ it('stop for the day when the next one does not fit under the cap, and go on aft
   expect(replays).toBeLessThan(5)
   expect(today).toMatchObject({ spent_usd: Number((replays * COST).toFixed(9)), reserved_usd: 0, cap_usd: 0.0006 })
   expect(today?.stopped_until).toBe('2026-11-19T00:00:00.000Z')
-  // Nothing is sampled that could not be replayed today.
+  // The gateway samples no request that it could not replay today.
   await s.ask()
   await s.clock.advance('1s')
   expect((await s.shadow()).data).toHaveLength(5)
