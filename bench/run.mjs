@@ -13,7 +13,7 @@
 //   npm run bench -- --json             figures only, as JSON
 //   npm run bench -- --node PATH        the gateway and bare on another node, whose version the table names
 //   npm run bench -- --growth           small worlds against large ones: keys, virtual models, budgets, plugins, rows (bench/growth.mjs)
-//   npm run bench -- --peers            beside another gateway, installed for it (bench/peers.mjs)
+//   npm run bench -- --table            bare, kernel and the whole gateway in turns of seconds (bench/table.mjs); with --peers, --node, --workers
 //
 // "Same rate": both get the same number of requests per second, three quarters of what the gateway handles on one core. Every process
 // needs less time per request when more requests can be read at once, so only equal load is comparable.
@@ -27,8 +27,9 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
-for (const name of ['growth', 'peers', 'workers']) {
-  if (!args.includes(`--${name}`)) continue
+if (args.includes('--peers') && !args.includes('--table')) process.argv.push('--table')
+for (const name of ['growth', 'table', 'workers']) {
+  if (!process.argv.includes(`--${name}`)) continue
   await import(`./${name}.mjs`)
   process.exit()
 }
