@@ -83,7 +83,8 @@ async function warm(target) {
     if (target.lacks?.includes(phase.title)) continue
     say(`warm-up  ${phase.title}  ${target.title}, Node ${target.version}`)
     const until = Date.now() + 60_000
-    for (let asked = 0; asked < phase.warm * Number(values.warm) && Date.now() < until; ) asked += (await phaseOf(target, phase, 3)).ok
+    for (let asked = 0; asked < phase.warm * Number(values.warm) && Date.now() < until; )
+      asked += (await phaseOf(target, phase, 3)).ok
   }
 }
 
