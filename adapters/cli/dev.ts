@@ -10,6 +10,7 @@ import { serve } from '../node/serve.ts'
 import { action } from './action.ts'
 import { baseUrls } from './dev/base-urls.ts'
 import { loadFailure } from './dev/code-frame.ts'
+import { attempted, copyToClipboard, openInBrowser } from './dev/desktop.ts'
 import { firstLoad } from './dev/first-load.ts'
 import { inspector } from './dev/inspector.ts'
 import { devListen, networkUrl } from './dev/listen.ts'
@@ -67,8 +68,7 @@ export const devCommand = action({
       drainMs,
       log,
       async listen(listener) {
-        const flags = { https: given.https === true, open: given.open === true, clipboard: given.clipboard === true }
-        listening = await devListen(listener, { host, port: gateway.env.get<number>('PORT'), ...flags })
+        listening = await devListen(listener, { host, port: gateway.env.get<number>('PORT'), https: given.https === true })
         return listening.server
       },
     })
@@ -86,14 +86,20 @@ export const devCommand = action({
     console.log(`hookgate listening on ${url}`)
     const watched =
       loaded.path === null ? 'no file: `hookgate init` makes one' : `${relative(process.cwd(), loaded.path)} and what it imports`
+    const copied =
+      given.clipboard === true &&
+      (await attempted(
+        () => copyToClipboard(url),
+        (reason) => log.warn('dev.not_copied', { reason, hint: 'On Linux, install xsel, xclip or wl-clipboard.' }),
+      ))
     print(
-      [
-        ...(given.clipboard ? [row('copied', url)] : []),
-        row('dashboard', `${url}/`),
-        baseUrls(url),
-        row('watching', watched),
-      ].join('\n'),
+      [...(copied ? [row('copied', url)] : []), row('dashboard', `${url}/`), baseUrls(url), row('watching', watched)].join('\n'),
     )
+    if (given.open === true)
+      await attempted(
+        () => openInBrowser(`${url}/`),
+        (reason) => log.warn('dev.not_opened', { reason, hint: `Open ${url}/ in a browser.` }),
+      )
     tunnel = given.tunnel ? await openTunnel(gateway) : null
     if (tunnel !== null) print(row('tunnel', tunnel.url))
     const shared = tunnel?.url ?? networkUrl(listener, host)

@@ -11,7 +11,7 @@ import { type NodeListener, nodeListener, refuse } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
 import { type PressureLimits, watchPressure } from './pressure.ts'
 import { type NodeUpgrade, toNodeUpgrade } from './upgrade.ts'
-import { WebSocketRequest } from './websocket-request.ts'
+import { upgradeOnlyWebSockets, WebSocketRequest } from './websocket-request.ts'
 
 export interface ServeOptions {
   host: string
@@ -87,6 +87,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const listener = counted(pending, nodeListener(gateway, { peer }))
   const server =
     options.listen === undefined ? createServer(SERVER, listener) : Object.assign(await options.listen(listener), LIMITS)
+  if (options.listen !== undefined) upgradeOnlyWebSockets(server)
   // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
   // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1

@@ -1,4 +1,4 @@
-// The server of `hookgate dev`, by listhen: it takes the next free port, makes a certificate, opens the browser, and copies the address.
+// The server of `hookgate dev`, by listhen: it takes the next free port and makes a certificate.
 import type { Server } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import type { Listener, ListenOptions } from 'listhen'
@@ -9,14 +9,12 @@ export interface DevListen {
   /** Another one is taken if it is in use. */
   readonly port: number
   readonly https: boolean
-  readonly open: boolean
-  readonly clipboard: boolean
 }
 
 /** A certificate of a day: it is made again at each start. */
 const CERTIFICATE = { validityDays: 1 }
 
-export async function devListen(listener: NodeListener, { host, port, https, open, clipboard }: DevListen): Promise<Listener> {
+export async function devListen(listener: NodeListener, { host, port, https }: DevListen): Promise<Listener> {
   const { listen } = await import('listhen')
   const options: Partial<ListenOptions> = {
     hostname: host,
@@ -27,8 +25,9 @@ export async function devListen(listener: NodeListener, { host, port, https, ope
     isTest: false,
     showURL: false,
     autoClose: false,
-    open,
-    clipboard,
+    // Its own way to open a browser runs a script from the shared temporary directory, which another user may have put there.
+    open: false,
+    clipboard: false,
   }
   return listen(listener, options)
 }

@@ -1,10 +1,10 @@
 // `hookgate dev` on a terminal: an edited plugin beside a running stream, a syntax error, Ctrl-C, HTTPS, a port in use.
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { get } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -54,8 +54,14 @@ interface Session {
 /** On a busy machine a start takes long. */
 const PATIENT = { timeout: 60_000 }
 
-async function session(cwd: string, flags: string, first = /watching .*\n/): Promise<Session> {
-  const env = { ...process.env, NO_COLOR: '1', GATEWAY_DATA_DIR: join(cwd, 'data'), GATEWAY_PRICING_SYNC_ENABLED: 'false' }
+async function session(cwd: string, flags: string, first = /watching .*\n/, more: NodeJS.ProcessEnv = {}): Promise<Session> {
+  const env = {
+    ...process.env,
+    ...more,
+    NO_COLOR: '1',
+    GATEWAY_DATA_DIR: join(cwd, 'data'),
+    GATEWAY_PRICING_SYNC_ENABLED: 'false',
+  }
   const command = `${process.execPath} ${hookgateRoot}/dist/adapters/cli/main.js dev --config ${cwd}/gateway.config.ts ${flags}`
   const child = execFile('script', ['-qec', `stty cols 200 rows 50; exec ${command}`, '/dev/null'], { cwd, env })
   let text = ''
@@ -133,7 +139,7 @@ it('an edited plugin serves the next request, while a running stream ends whole;
   expect(events.at(-2)).toBe('data: [DONE]')
   // The stream began with the first code.
   await expect.poll(shown, PATIENT).toMatch(/200 {2}POST \/v1\/chat\/completions {2}vendor\/m → vendor\/m/)
-  expect(shown()).toMatch(/request +ours +[\d.]+ ms +\+userId: "user of first"/)
+  await expect.poll(shown, PATIENT).toMatch(/request +ours +[\d.]+ ms +\+userId: "user of first"/)
   expect(shown()).toMatch(/403 {2}POST \/v1\/chat\/completions {2}echo\/ask .*permission.*: now second/)
 
   press('\u0003')
@@ -153,6 +159,61 @@ it('serves HTTPS with a certificate of its own, prints the address for each SDK,
   expect(status).toBe(200)
   for (const line of [`OpenAI     baseURL: '${url}/v1'`, `Anthropic  baseURL: '${url}'`, `baseUrl: '${url}'`, 'AI SDK'])
     expect(shown()).toContain(line)
+  press('\u0003')
+  await ended
+}, 120_000)
+
+/** Programs of a desktop that write down what they got. */
+function desktop(cwd: string): NodeJS.ProcessEnv {
+  const bin = join(cwd, 'bin')
+  mkdirSync(bin)
+  for (const [name, script] of [
+    ['xdg-open', `echo "$1" > ${cwd}/opened`],
+    ['xsel', `cat > ${cwd}/copied`],
+  ] as const)
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return { PATH: `${bin}:${process.env.PATH}`, WAYLAND_DISPLAY: '' }
+}
+
+it.runIf(process.platform === 'linux')(
+  'opens the dashboard and copies the address, or says why it could not',
+  async () => {
+    const cwd = project()
+    const read = (name: string): string => (existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), 'utf8').trim() : '')
+    const first = await session(cwd, '--port 0 --open --clipboard', /watching .*\n/, desktop(cwd))
+    await expect.poll(() => read('opened'), PATIENT).toBe(`${first.url}/`)
+    expect(read('copied')).toBe(first.url)
+    expect(first.shown()).toContain(`copied     ${first.url}`)
+    first.press('\u0003')
+    await first.ended
+
+    rmSync(join(cwd, 'bin'), { recursive: true })
+    mkdirSync(join(cwd, 'bin'))
+    for (const name of ['script', 'stty', 'which'])
+      symlinkSync(execFileSync('which', [name], { encoding: 'utf8' }).trim(), join(cwd, 'bin', name))
+    const second = await session(cwd, '--port 0 --open --clipboard', /dev\.not_opened/, {
+      PATH: join(cwd, 'bin'),
+      WAYLAND_DISPLAY: '',
+    })
+    expect(second.shown()).toMatch(/dev\.not_copied .*\n +On Linux, install xsel/)
+    expect(second.shown()).not.toMatch(/copied +http/)
+    expect(await word(second.url)).toBe('said first')
+    second.press('\u0003')
+    await second.ended
+  },
+  180_000,
+)
+
+it('serves an ordinary request of a client that offers HTTP/2 with it', async () => {
+  const { url, press, ended } = await session(project(), '--port 0')
+  const body = JSON.stringify({ model: 'echo/ask', messages: [{ role: 'user', content: 'Hello' }] })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const offer = 'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n'
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${offer}`
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`)
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 403 /)
+  socket.destroy()
   press('\u0003')
   await ended
 }, 120_000)
