@@ -48,6 +48,7 @@ const PHASES = [
     ...{ title: 'chunk, chat → chat', unit: 'chunk', path: '/v1/chat/completions', warm: 1000 },
     body: (model) => bodies.openai(`${model}-c100-d1000`, true),
   },
+  { title: 'embeddings', unit: 'request', path: '/v1/embeddings', body: (model) => bodies.embeddings(model), warm: 5000 },
 ]
 const say = (line) => process.stderr.write(`${line}\n`)
 const folder = mkdtempSync(join(tmpdir(), 'hookgate-table-'))

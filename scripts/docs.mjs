@@ -34,7 +34,7 @@ const openapi = await (await shared.control.fetch(new Request('http://docs/api/o
 const sections = {
   'docs/dialects.md': { warnings: warningTable() },
   'docs/endpoints.md': { vendors: table(...vendorRows()) },
-  'docs/configuration.md': { variables: variablesInEffect(), 'variables-to-come': variablesToCome() },
+  'docs/configuration.md': { variables: variableTable(variables()) },
   'docs/hooks.md': { hooks: hookTable(), order: sealedOrder() },
   'docs/routes.md': { data: dataRoutes(), control: controlRoutes() },
   'docs/roles.md': { grid: roleGrid(openapi) },
@@ -102,17 +102,12 @@ function warningTable() {
   )
 }
 
-function variablesInEffect() {
-  return variableTable(variables().filter(isRead))
-}
-
-function variablesToCome() {
-  return variableTable(variables().filter((variable) => !isRead(variable)))
-}
-
-/** Returns the variables of the core, then those of each plugin of the preset. */
+/** Returns the variables of the core, then those of each plugin of the preset. @throws Error when one has no effect */
 function variables() {
-  return gateway.env.all().map(({ variable }) => variable)
+  const list = gateway.env.all().map(({ variable }) => variable)
+  const unread = list.filter((variable) => !isRead(variable)).map(({ name }) => name)
+  if (unread.length > 0) throw new Error(`No source reads ${unread.join(', ')}.`)
+  return list
 }
 
 function variableTable(list) {

@@ -16,7 +16,8 @@ export const EVENT_TEXT = {
   'key.created': 'A client key was created.',
   'key.rotated': 'A client key got a new secret.',
   'key.deleted': 'A client key was revoked.',
-  'user.created': 'A user was created. This event is not sent yet: there are no users.',
-  'user.deleted': 'A user was removed. This event is not sent yet: there are no users.',
+  'user.created':
+    'A person signed up, was added by a system administrator, or signed in through the identity provider for the first time.',
+  'user.deleted': 'An account of a person was deleted.',
   'spend.tracked': 'The costs of up to 512 requests, every 5 seconds.',
 }

@@ -90,7 +90,7 @@ export function oidcRoutes({ gateway, audit, parts, publicUrl }: OidcRoutes): vo
   async function recorded(ready: SignInParts, started: Pending, query: Callback, peer: Peer): Promise<{ token: string }> {
     const entry = { orgId: null, target: null, ip: peer.address }
     try {
-      const done = await finish(ready, started, query)
+      const done = await finish(ready, started, query, peer)
       const actor = `user:${done.userId}`
       await audit.append({ ...entry, orgId: done.orgId, actor, action: 'user.login', target: actor, details: { method: 'oidc' } })
       return done

@@ -1,5 +1,6 @@
 // The two steps of a sign-in: to the identity provider, and back with a code.
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { Peer } from '../../core/types/ports.ts'
 import type { IssuerCalls } from './calls.ts'
 import { type Client, exchanged, userinfo } from './exchange.ts'
 import { verifiedIdToken } from './id-token.ts'
@@ -79,7 +80,7 @@ export async function opened({ gateway, pending }: SignInParts, { state }: Callb
 }
 
 /** @throws GatewayError 400 to 403 for whatever does not fit, 503 when the identity provider does not answer. */
-export async function finish(parts: SignInParts, started: Pending, callback: Callback): Promise<SignedIn> {
+export async function finish(parts: SignInParts, started: Pending, callback: Callback, peer: Peer): Promise<SignedIn> {
   const { gateway, issuer, sessions } = parts
   const metadata = await issuer.metadata()
   checkIssuer(metadata, started, callback.iss)
@@ -89,7 +90,7 @@ export async function finish(parts: SignInParts, started: Pending, callback: Cal
   if (!(await firstUse(gateway.db, 'code', code, gateway.clock.now()))) throw refusal('code_refused')
   const organizations = parts.organizations()
   if (organizations === undefined) throw new Error('No plugin knows organizations.')
-  const account = await organizations.signedInBy(await identified(parts, metadata, started, code))
+  const account = await organizations.signedInBy(await identified(parts, metadata, started, code), peer)
   return { ...account, token: (await sessions.issue(account, 'oidc')).token }
 }
 

@@ -25,6 +25,6 @@ export function organizationService(people: People): OrganizationService {
         users.get(members(orgId).find(({ role }) => role === 'owner')?.userId ?? 0)
       return person?.emailVerified ?? false
     },
-    signedInBy: (identity) => signedInBy(people, identity),
+    signedInBy: (identity, peer) => signedInBy(people, identity, peer),
   }
 }

@@ -1,4 +1,5 @@
 // Types of the service `organizations`: tenants, people and their roles. All look-ups read memory.
+import type { Peer } from '../../core/types/ports.ts'
 
 /** A role in one organization. `owner` may also transfer and delete it. */
 export type OrgRole = 'member' | 'admin' | 'owner'
@@ -52,8 +53,11 @@ export interface OrganizationService {
    * True for the gateway's own organization.
    */
   emailVerified(orgId: number | null, keyId: number | null): boolean
-  /** Finds or creates the user: by issuer and subject, otherwise by verified address. @throws GatewayError 403 for a disabled user. */
-  signedInBy(identity: ExternalIdentity): Promise<{ userId: number; orgId: number | null }>
+  /**
+   * Finds or creates the user: by issuer and subject, otherwise by verified address. Writes audit entries for what it changed.
+   * @throws GatewayError 403 for a disabled user
+   */
+  signedInBy(identity: ExternalIdentity, peer: Peer): Promise<{ userId: number; orgId: number | null }>
 }
 
 declare module '../../core/types/plugin.ts' {

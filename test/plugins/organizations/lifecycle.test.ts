@@ -247,22 +247,32 @@ describe('an identity of the provider', () => {
     const orgs = peek.service()
     const acme = orgs.all().find(({ name }) => name === 'Acme')?.id as number
     const ann = { issuer: 'https://idp.example', subject: '1', email: 'Ann@corp.example', name: 'Ann', memberships: null }
-    const first = await orgs.signedInBy(ann)
+    const signedIn = (identity: Parameters<typeof orgs.signedInBy>[0]) =>
+      orgs.signedInBy(identity, { address: null, local: false, secure: true })
+    const first = await signedIn(ann)
     expect(orgs.user(first.userId)).toMatchObject({ email: 'ann@corp.example', emailVerified: true })
-    expect(await orgs.signedInBy({ ...ann, email: 'new@corp.example' })).toEqual(first)
+    expect(await signedIn({ ...ann, email: 'new@corp.example' })).toEqual(first)
     const squatter = await signUp(t, 'bob@corp.example')
-    const bob = await orgs.signedInBy({ ...ann, subject: '2', email: 'bob@corp.example' })
+    const bob = await signedIn({ ...ann, subject: '2', email: 'bob@corp.example' })
     expect(bob.userId).toBe(squatter.user.id)
     expect((await as(t, squatter)('GET', '/api/auth/me')).status).toBe(401)
     expect((await t.post('/api/auth/login', { email: 'bob@corp.example', password: PASSWORD })).status).toBe(401)
     const groups = (...memberships: { organization: string; role: 'member' | 'admin' | 'owner' }[]) =>
-      orgs.signedInBy({ ...ann, subject: '3', email: 'cy@corp.example', memberships })
+      signedIn({ ...ann, subject: '3', email: 'cy@corp.example', memberships })
     await expect(groups({ organization: 'Acme', role: 'admin' })).rejects.toMatchObject({ status: 403 })
     const cy = await groups({ organization: 'acme', role: 'member' }, { organization: 'acme', role: 'admin' })
     expect(cy.orgId).toBe(acme)
     expect(orgs.membership(cy.userId, acme)?.role).toBe('admin')
     await expect(groups()).rejects.toMatchObject({ status: 403 })
     expect(orgs.membership(cy.userId, acme)).toBeUndefined()
+    const source = 'identity-provider'
+    expect(peek.created.filter(({ details }) => details.source === source)).toMatchObject(
+      [first, cy].map(({ userId }) => ({ action: 'user.create', actor: `user:${userId}`, target: String(userId) })),
+    )
+    expect(peek.audited.filter(([action]) => action.startsWith('member.'))).toEqual([
+      ['member.set', acme],
+      ['member.remove', acme],
+    ])
     await t.close()
   })
 })

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { EventMap, Services } from '../../../core/types/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'
 
 export { errorOf } from '../sign-in/support.ts'
@@ -101,12 +101,16 @@ export function postbox({ delivers = true } = {}) {
 /** Shows the service to a test. */
 export function peephole() {
   let seen: Services['organizations'] | null = null
+  const created: EventMap['user.created'][] = []
+  const audited: [action: string, orgId: number | null][] = []
   const plugin = definePlugin({
     name: 'peephole',
     requires: ['organizations'],
     setup(gateway) {
       seen = gateway.use('organizations')
+      gateway.events.on('user.created', (data) => void created.push(data))
+      gateway.events.on('audit.appended', ({ action }, { orgId }) => void audited.push([action, orgId]))
     },
   })
-  return { plugin: plugin(), service: () => seen as Services['organizations'] }
+  return { plugin: plugin(), service: () => seen as Services['organizations'], created, audited }
 }
