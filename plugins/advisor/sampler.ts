@@ -10,6 +10,8 @@ const MOST_PER_SECOND = 50
 const FEW_PER_SECOND = 10
 const BYTES_PER_EFFORT = 20_000
 const MAX_LEVEL = 4096
+/** Larger bodies are not in the sample: looking into one takes the event loop 5 ms for each megabyte, and most of it is an image or a file. */
+const MAX_BYTES = MOST_PER_SECOND * BYTES_PER_EFFORT
 const HOUR_MS = 3_600_000
 /** Bytes of the body that choose whether it is in the sample. Repeats and the turns of one conversation begin alike. */
 const CLASS_BYTES = 512
@@ -35,6 +37,7 @@ export class Sampler {
 
   /** Returns the number of requests that this one stands for; 0: it is not in the sample. */
   weight(body: Uint8Array, now: number): number {
+    if (body.length > MAX_BYTES) return 0
     const second = Math.floor(now / 1000)
     if (second !== this.#second) {
       if (this.#effort < FEW_PER_SECOND && this.#level > 1) this.#level /= 2
