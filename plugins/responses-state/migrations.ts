@@ -64,4 +64,17 @@ export const migrations: Migration[] = [
       CREATE INDEX responses_state_items_place ON responses_state_items (conversation, place);
     `,
   },
+  {
+    id: '005-responses-state-events',
+    up: `
+      CREATE TABLE responses_state_events (
+        token TEXT NOT NULL,
+        org_id {{int}} NOT NULL,
+        first {{int}} NOT NULL,
+        last {{int}} NOT NULL,
+        events_sealed TEXT NOT NULL,
+        PRIMARY KEY (token, first)
+      );
+    `,
+  },
 ]

@@ -76,6 +76,7 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
           return stores && plain !== null
         },
         async end() {
+          await run?.recorded()
           if (plain === null) return
           if (conversation !== null)
             state.added = await Promise.all(
