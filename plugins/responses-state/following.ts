@@ -29,12 +29,13 @@ export function followed(
     async pump(sink) {
       /** The number of the next event. */
       let next = 0
-      let quietSince = clock.monotonic()
+      let quietSince = Number.NEGATIVE_INFINITY
       const put = (frames: readonly string[], isLast = false): void => {
         const text = frames.filter((_, index) => next + index > after || (isLast && index === frames.length - 1)).join('')
         next += frames.length
+        if (text === '') return
         quietSince = clock.monotonic()
-        if (text !== '') sink.write(text)
+        sink.write(text)
       }
       const putLogged = async (): Promise<void> => {
         while (!isCancelled) {
@@ -64,6 +65,7 @@ export function followed(
           next = last + 1
           return put([ended(response, next)], true)
         }
+        // The first one is sent at once: the head of the answer leaves with it.
         if (clock.monotonic() - quietSince >= PING_MS) {
           quietSince = clock.monotonic()
           sink.write(': ping\n\n')

@@ -1,4 +1,5 @@
 // A background response is followed while it runs: its events as they come, with the same numbers for every follower.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply, type Step } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
@@ -9,7 +10,11 @@ import { type Storing, storingGateway } from './support.ts'
 let t: TestGateway
 let db: Db
 let clock: Storing['clock']
-afterEach(() => t.close())
+let release = (): void => {}
+afterEach(() => {
+  release()
+  return t.close()
+})
 
 interface Event {
   type: string
@@ -19,23 +24,28 @@ interface Event {
 }
 
 /** An upstream that sends each piece when the test lets it. */
-function gated(): { step: Step; open(pieces?: number): void } {
+function gated(): { step: Step; open(pieces?: number): void; sent(): number } {
   let left = 0
+  let sent = 0
   const waiting: (() => void)[] = []
+  release = () => open()
+  function open(pieces = Number.MAX_SAFE_INTEGER): void {
+    left += pieces
+    for (const go of waiting.splice(0)) go()
+  }
   const hold = async (): Promise<void> => {
     while (left === 0) await new Promise<void>((resolve) => waiting.push(resolve))
     left--
+    sent++
   }
   return {
     step: reply({ text: 'one two three four five six', chunk: 4 }, { hold }),
-    open(pieces = Number.MAX_SAFE_INTEGER) {
-      left += pieces
-      for (const go of waiting.splice(0)) go()
-    },
+    sent: () => sent,
+    open,
   }
 }
 
-async function open(upstream: Step[]): Promise<void> {
+async function begin(upstream: Step[]): Promise<void> {
   ;({ t, db, clock } = await storingGateway({ upstream }))
 }
 
@@ -73,8 +83,8 @@ class Follower {
 
 async function until(is: () => boolean): Promise<void> {
   for (let round = 0; !is(); round++) {
-    if (round > 5000) throw new Error('It did not come to this.')
-    await new Promise((resolve) => setImmediate(resolve))
+    if (round > 1000) throw new Error('It did not come to this.')
+    await sleep(2)
     await clock.advance(50)
   }
 }
@@ -89,21 +99,18 @@ const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, inde
 describe.each(['chat', 'messages', 'generate_content', 'responses'])('over %s', (dialect) => {
   it('gets the deltas while it runs, and the rest after a broken connection', async () => {
     const upstream = gated()
-    await open([upstream.step])
+    await begin([upstream.step])
     const id = await queued(`${dialect}/m`)
     const first = await new Follower().start(id)
-    for (let piece = 0; piece < 40 && !first.text().startsWith('one two'); piece++) {
+    for (let piece = 1; !first.text().startsWith('one two'); piece++) {
       upstream.open(1)
-      for (let round = 0; round < 20; round++) {
-        await new Promise((resolve) => setImmediate(resolve))
-        await clock.advance(50)
-      }
+      await until(() => upstream.sent() === piece || first.text().startsWith('one two'))
     }
     expect(first.text()).toMatch(/^one two/)
     expect(first.text()).not.toContain('six')
     expect(first.last()?.type).not.toBe('response.completed')
     const seen = first.last()?.sequence_number as number
-    await first.leave()
+    void first.leave()
 
     const second = await new Follower().start(id, `&starting_after=${seen}`)
     upstream.open()
@@ -129,7 +136,7 @@ describe.each(['chat', 'messages', 'generate_content', 'responses'])('over %s', 
 
 it('keeps the events of a run whose process is gone: the last one says that it failed', async () => {
   const upstream = gated()
-  await open([upstream.step])
+  await begin([upstream.step])
   const id = await queued('chat/m')
   const before = await new Follower().start(id)
   upstream.open(4)
@@ -144,7 +151,7 @@ it('keeps the events of a run whose process is gone: the last one says that it f
 })
 
 it('ends with the failure of an upstream that breaks off', async () => {
-  await open([reply({ text: 'one two three four' }, { cut: { after: 4, how: 'reset' } })])
+  await begin([reply({ text: 'one two three four' }, { cut: { after: 4, how: 'reset' } })])
   const id = await queued('chat/m')
   const follower = await new Follower().start(id)
   await until(() => follower.ended)
@@ -156,7 +163,7 @@ it('ends with the failure of an upstream that breaks off', async () => {
 })
 
 it('says why an upstream refused', async () => {
-  await open([fail(400, { message: 'The tool is unknown.', code: 'bad_tool' })])
+  await begin([fail(400, { message: 'The tool is unknown.', code: 'bad_tool' })])
   const id = await queued('chat/m')
   const follower = await new Follower().start(id)
   await until(() => follower.ended)
@@ -164,7 +171,7 @@ it('says why an upstream refused', async () => {
 })
 
 it('stores the events sealed, and deletes them with the response', async () => {
-  await open([reply({ text: 'a secret answer' })])
+  await begin([reply({ text: 'a secret answer' })])
   const id = await queued('chat/m')
   const follower = await new Follower().start(id)
   await until(() => follower.ended)
