@@ -22,6 +22,12 @@ export interface SealedItem {
 export interface ConversationStore {
   create(scope: Scope, token: string, metadata: JsonObject, items: readonly SealedItem[]): Promise<Conversation>
   find(scope: Scope, token: string): Promise<Conversation | null>
+  /** Returns until when a turn of the conversation may be under way; null: there is no such conversation for this caller. */
+  busyUntil(scope: Scope, token: string): Promise<number | null>
+  /** Says that a turn is under way. */
+  begin(token: string, until: number): Promise<void>
+  /** For the unit that settles the turn. */
+  ended(token: string): Statement
   update(scope: Scope, token: string, metadata: JsonObject): Promise<void>
   remove(scope: Scope, token: string): Promise<boolean>
   seal(orgId: number | null, token: string, item: JsonObject): Promise<SealedItem>
@@ -81,6 +87,16 @@ export function conversationStore(
       const metadata = JSON.parse(await vault.open(found.metadata_sealed, metadataPlace(scope.orgId, token))) as JsonObject
       return { token, createdAt: found.created_at, metadata }
     },
+    async busyUntil(scope, token) {
+      const found = await db.get<{ busy_until: number }>(
+        sql`SELECT busy_until FROM responses_state_conversations WHERE token = ${token} AND ${mine(scope, clock.now())}`,
+      )
+      return found === undefined ? null : Number(found.busy_until)
+    },
+    async begin(token, until) {
+      await db.run(sql`UPDATE responses_state_conversations SET busy_until = ${until} WHERE token = ${token}`)
+    },
+    ended: (token) => ({ sql: sql`UPDATE responses_state_conversations SET busy_until = 0 WHERE token = ${token}` }),
     async update(scope, token, metadata) {
       const sealed = await vault.seal(JSON.stringify(metadata), metadataPlace(scope.orgId, token))
       await db.run(sql`UPDATE responses_state_conversations SET metadata_sealed = ${sealed}

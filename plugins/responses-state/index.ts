@@ -5,6 +5,7 @@ import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { addApi } from './api.ts'
 import { addBackground } from './background.ts'
+import { addCompactInput } from './compact-input.ts'
 import { conversationStore } from './conversation-store.ts'
 import { addConversations } from './conversations.ts'
 import { eventLog } from './event-log.ts'
@@ -88,7 +89,9 @@ export const responsesState = definePlugin({
     }
     addApi(gateway, parts, records(gateway))
     if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
-    const { of: resolved } = addResolving(gateway, parts)
+    const resolving = addResolving(gateway, parts)
+    const { of: resolved } = resolving
+    addCompactInput(gateway, parts, resolving)
     const calls = gateway.use('ownCalls')
     const running = backgroundRuns({ store: runs, events, calls, clock, log: gateway.log, owner: randomId('runner_') })
     addStoring(gateway, parts, { maxBytes, resolved, runOf: running.runOf })

@@ -77,4 +77,8 @@ export const migrations: Migration[] = [
       );
     `,
   },
+  {
+    id: '006-responses-state-busy',
+    up: 'ALTER TABLE responses_state_conversations ADD COLUMN busy_until {{int}} NOT NULL DEFAULT 0;',
+  },
 ]

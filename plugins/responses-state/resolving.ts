@@ -1,11 +1,12 @@
 // Finds the stored turns that a request continues or refers to. The account that stored the conversation itself gets its own ids; any other
 // upstream gets the whole conversation, the oldest turn first.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
+import { byteLength, searchable } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { isOpen, ownMessages, placeMessages, portable, referenceIn, turnReader, withItems } from './history.ts'
+import { hasCompaction, type IsOwn, itemsSinceCompaction, sinceCompaction } from './compacted.ts'
+import { isOpen, ownMessages, placeMessages, type ReadTurn, referenceIn, turnReader, withItems } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
 import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
@@ -20,6 +21,8 @@ export interface Resolved {
   readonly conversation: { readonly token: string; readonly id: string } | null
   /** Number of messages that the gateway put in front of the request's own. */
   after: number
+  /** True: the request's own input has a compaction item, which holds what lies before. */
+  readonly begins: boolean
   /** True: the request holds the whole conversation, for every upstream. */
   isWhole: boolean
   /** Items by the ids of references. */
@@ -32,19 +35,39 @@ export interface Resolved {
   chain: Turn[] | null
 }
 
+interface Whole {
+  readonly messages: Message[]
+  /** Number of messages that the gateway put in front of the request's own. */
+  readonly before: number
+  /** UTF-8 bytes that are not in the body. */
+  readonly bytes: number
+}
+
+const NOTHING: ReadTurn = { messages: [], bytes: 0 }
+
 type ChatContext = RequestContext<'chat' | 'count_tokens'>
 
 const CONVERSATIONS = ['chat', 'count_tokens'] as const
 
 /** A settlement may still be under way, here or on another replica. */
-const WAITS_MS = [50, 150, 300]
+const WAITS_MS = [10, 40, 150, 300]
+/** A turn of a conversation that takes longer is not waited for. */
+const BUSY_MS = 60_000
 
-export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: RequestContext): Resolved | undefined } {
+export interface Resolving {
+  of(ctx: RequestContext): Resolved | undefined
+  /** Returns the stored conversation up to a response. @throws GatewayError 400 when there is none for this caller */
+  upTo(ctx: RequestContext, id: string): Promise<ReadTurn>
+}
+
+export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
   const { ids, items, store, conversations, readers } = parts
   const { clock } = gateway
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
-  const messagesOf = turnReader(items)
+  const compactions = gateway.optional('compactionItems')
+  const isOwn: IsOwn = (item) => compactions()?.isOwn(item) === true
+  const messagesOf = turnReader(items, compactions)
 
   gateway.hook(
     'request',
@@ -75,12 +98,14 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
           'previous_response_id',
           'This response belongs to a conversation: send `conversation` instead.',
         )
+      const named = new Map(references.map((one) => [one, itemOf(turns, one)]))
       const state: Resolved = {
         previous,
         conversation,
         after: 0,
+        begins: hasCompaction(request.messages, named.values()),
         isWhole: false,
-        items: new Map(references.map((one) => [one, itemOf(turns, one)])),
+        items: named,
         turns,
         owner: null,
         chain: null,
@@ -88,10 +113,10 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       resolved.set(ctx, state)
       state.owner = ownerAmong(ctx, state)
       if (state.owner === null) {
-        const messages = await whole(ctx, state, request)
+        const { messages, before, bytes } = await whole(ctx, state, request)
         state.isWhole = true
-        state.after = messages.length - ownMessages(request).length
-        ctx.addedBytes += encodeUtf8(JSON.stringify([messages.slice(0, state.after), [...state.items.values()]])).length
+        state.after = before
+        ctx.addedBytes += bytes
         const edited = ctx.edit()
         placeMessages(edited, messages)
         if (edited.state !== undefined && previous !== null) delete edited.state.previousResponseId
@@ -125,7 +150,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         throw unknownResponse(id).with({ skip: 'unsupported' })
       if (state === undefined || ownsIt(state, call.candidate, upstream)) return
       if (state.isWhole) return
-      const messages = await whole(ctx, state, call.request)
+      const { messages } = await whole(ctx, state, call.request)
       const edited = call.edit()
       placeMessages(edited, messages)
       if (edited.state !== undefined && state.previous !== null) delete edited.state.previousResponseId
@@ -146,24 +171,56 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
   )
 
   /** The whole conversation: stored turns, then the request's own input with the items in place of references. */
-  async function whole(ctx: ChatContext, state: Resolved, request: Frozen<CanonicalRequest>): Promise<Message[]> {
-    const before = await historyOf(ctx, state)
-    return [...before, ...withItems(ownMessages(request), state.items, ids, items)]
+  async function whole(ctx: ChatContext, state: Resolved, request: Frozen<CanonicalRequest>): Promise<Whole> {
+    const { messages: before, bytes } = state.begins ? NOTHING : await historyOf(ctx, state)
+    const named = withItems(ownMessages(request), state.items, ids, items)
+    const own = state.items.size === 0 ? named : ((await compactions()?.open(named, ctx.principal.orgId)) ?? named)
+    const inserted = state.items.size === 0 ? 0 : byteLength(JSON.stringify([...state.items.values()]))
+    return { messages: [...before, ...own], before: before.length, bytes: bytes + inserted }
   }
 
-  async function historyOf(ctx: ChatContext, state: Resolved): Promise<Message[]> {
+  async function historyOf(ctx: ChatContext, state: Resolved): Promise<ReadTurn> {
     const { previous, conversation } = state
+    const { orgId } = ctx.principal
     if (conversation !== null) {
-      const scope = readers(ctx)
-      if ((await conversations.find(scope, conversation.token)) === null) throw noConversation(conversation.id)
-      const all = await conversations.items(scope, conversation.token)
+      await entered(ctx, conversation)
+      const all = await conversations.items(readers(ctx), conversation.token)
       if (all === null) throw tooLarge()
-      return items.read(portable(all.filter(isOpen), false))
+      const output = itemsSinceCompaction(all, isOwn, (id) => ids.read(id) !== null).filter(isOpen)
+      return messagesOf({ messages: [], output }, orgId)
     }
-    if (previous === null) return []
-    state.chain ??= await found(() => store.chain(readers(ctx), previous.token))
-    if (state.chain === null) throw unknownResponse(previous.id)
-    return state.chain.flatMap(messagesOf)
+    if (previous === null) return NOTHING
+    state.chain ??= await chainOf(ctx, previous)
+    return joined(state.chain, orgId)
+  }
+
+  async function chainOf(ctx: RequestContext, { token, id }: { readonly token: string; readonly id: string }): Promise<Turn[]> {
+    const chain = await found(() => store.chain(readers(ctx), token))
+    if (chain === null) throw unknownResponse(id)
+    return chain
+  }
+
+  async function joined(chain: readonly Turn[], orgId: number | null): Promise<ReadTurn> {
+    const messages: Message[] = []
+    let bytes = 0
+    for (const turn of sinceCompaction(chain, isOwn)) {
+      const reading = messagesOf(turn, orgId)
+      const read = reading instanceof Promise ? await reading : reading
+      for (const message of read.messages) messages.push({ ...message, parts: [...message.parts] })
+      bytes += read.bytes
+    }
+    return { messages, bytes }
+  }
+
+  /** Waits for the settlement of the turn before this one, here or on another replica. */
+  async function entered(ctx: ChatContext, { token, id }: NonNullable<Resolved['conversation']>): Promise<void> {
+    for (const wait of [...WAITS_MS, 0]) {
+      const until = await conversations.busyUntil(readers(ctx), token)
+      if (until === null) throw noConversation(id)
+      if (until <= clock.now()) break
+      if (wait > 0) await clock.sleep(wait)
+    }
+    if (ctx.operation === 'chat') await conversations.begin(token, clock.now() + BUSY_MS)
   }
 
   /** The account that stored everything that the request refers to, if it may answer. */
@@ -227,7 +284,10 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     return ask()
   }
 
-  return { of: (ctx) => resolved.get(ctx) }
+  return {
+    of: (ctx) => resolved.get(ctx),
+    upTo: async (ctx, id) => joined(await chainOf(ctx, { token: tokenOf(id), id }), ctx.principal.orgId),
+  }
 }
 
 function ownsIt({ owner }: Resolved, { connection }: Candidate, upstream: string): boolean {

@@ -64,6 +64,7 @@ const shape = z.object({
   // Rows of an older form have parts without a type.
   output: z.array(z.looseObject({ type: z.string() })) as unknown as z.ZodType<JsonObject[]>,
   conversation: z.string().optional(),
+  begins: z.boolean().optional(),
   native: z.custom<Native>().optional(),
 })
 const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
