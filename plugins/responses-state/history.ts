@@ -2,10 +2,13 @@
 import { byteLength } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
 import type { CompactionItems } from '../../core/types/compaction-items.ts'
+import type { RequestContext } from '../../core/types/context.ts'
 import type { ResponseItems } from '../../core/types/response-items.ts'
 import { type IsOwn, readable } from './compacted.ts'
 import type { Ids } from './ids.ts'
 import type { Turn } from './turn.ts'
+
+export type ChatContext = RequestContext<'chat' | 'count_tokens'>
 
 /** Returns the id of an `item_reference` of ours; null: the part is none. */
 export function referenceIn(part: Frozen<Part>, ids: Ids): string | null {

@@ -1,58 +1,32 @@
 // Finds the stored turns that a request continues or refers to. The account that stored the conversation itself gets its own ids; any other
 // upstream gets the whole conversation, the oldest turn first.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { byteLength, searchable } from '../../core/text/bytes.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
+import { searchable } from '../../core/text/bytes.ts'
+import type { CanonicalRequest, Frozen, Message } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { hasCompaction, type IsOwn, itemsSinceCompaction, sinceCompaction } from './compacted.ts'
-import { isOpen, ownMessages, placeMessages, type ReadTurn, referenceIn, turnReader, withItems } from './history.ts'
+import { hasCompaction } from './compacted.ts'
+import { type Continued, histories } from './histories.ts'
+import { type ChatContext, placeMessages, type ReadTurn, referenceIn } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
-import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
+import { noConversation, unknownItem, unknownResponse } from './refusals.ts'
 import type { Turn } from './turn.ts'
 import { withUpstreamIds } from './upstream-ids.ts'
 
 /** The stored turns that a request continues. */
-export interface Resolved {
-  /** Token and id of the previous response; null: a conversation begins here. */
-  readonly previous: { readonly token: string; readonly id: string } | null
-  /** Its items stand before the request's own input. */
-  readonly conversation: { readonly token: string; readonly id: string } | null
+export interface Resolved extends Continued {
   /** Number of messages that the gateway put in front of the request's own. */
   after: number
-  /** True: the request's own input has a compaction item, which holds what lies before. */
-  readonly begins: boolean
   /** True: the request holds the whole conversation, for every upstream. */
   isWhole: boolean
-  /** Items by the ids of references. */
-  readonly items: ReadonlyMap<string, JsonObject>
   /** The turns that references name, and the previous one, by token. */
   readonly turns: ReadonlyMap<string, Turn>
   /** Set while an account that stored the conversation is among the candidates: the request keeps its ids until another one is tried. */
   owner: { readonly connection: string; readonly response: string | null } | null
-  /** The turns up to the previous one; loaded when they are needed. */
-  chain: Turn[] | null
 }
-
-interface Whole {
-  readonly messages: Message[]
-  /** Number of messages that the gateway put in front of the request's own. */
-  readonly before: number
-  /** UTF-8 bytes that are not in the body. */
-  readonly bytes: number
-}
-
-const NOTHING: ReadTurn = { messages: [], bytes: 0 }
-
-type ChatContext = RequestContext<'chat' | 'count_tokens'>
 
 const CONVERSATIONS = ['chat', 'count_tokens'] as const
-
-/** A settlement may still be under way, here or on another replica. */
-const WAITS_MS = [10, 40, 150, 300]
-/** A turn of a conversation that takes longer is not waited for. */
-const BUSY_MS = 60_000
 
 export interface Resolving {
   of(ctx: RequestContext): Resolved | undefined
@@ -61,13 +35,10 @@ export interface Resolving {
 }
 
 export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
-  const { ids, items, store, conversations, readers } = parts
-  const { clock } = gateway
+  const { ids, store, readers } = parts
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
-  const compactions = gateway.optional('compactionItems')
-  const isOwn: IsOwn = (item) => compactions()?.isOwn(item) === true
-  const messagesOf = turnReader(items, compactions)
+  const { whole, upTo, found } = histories(gateway, parts)
 
   gateway.hook(
     'request',
@@ -170,59 +141,6 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
     { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && mentions(ctx) },
   )
 
-  /** The whole conversation: stored turns, then the request's own input with the items in place of references. */
-  async function whole(ctx: ChatContext, state: Resolved, request: Frozen<CanonicalRequest>): Promise<Whole> {
-    const { messages: before, bytes } = state.begins ? NOTHING : await historyOf(ctx, state)
-    const named = withItems(ownMessages(request), state.items, ids, items)
-    const own = state.items.size === 0 ? named : ((await compactions()?.open(named, ctx.principal.orgId)) ?? named)
-    const inserted = state.items.size === 0 ? 0 : byteLength(JSON.stringify([...state.items.values()]))
-    return { messages: [...before, ...own], before: before.length, bytes: bytes + inserted }
-  }
-
-  async function historyOf(ctx: ChatContext, state: Resolved): Promise<ReadTurn> {
-    const { previous, conversation } = state
-    const { orgId } = ctx.principal
-    if (conversation !== null) {
-      await entered(ctx, conversation)
-      const all = await conversations.items(readers(ctx), conversation.token)
-      if (all === null) throw tooLarge()
-      const output = itemsSinceCompaction(all, isOwn, (id) => ids.read(id) !== null).filter(isOpen)
-      return messagesOf({ messages: [], output }, orgId)
-    }
-    if (previous === null) return NOTHING
-    state.chain ??= await chainOf(ctx, previous)
-    return joined(state.chain, orgId)
-  }
-
-  async function chainOf(ctx: RequestContext, { token, id }: { readonly token: string; readonly id: string }): Promise<Turn[]> {
-    const chain = await found(() => store.chain(readers(ctx), token))
-    if (chain === null) throw unknownResponse(id)
-    return chain
-  }
-
-  async function joined(chain: readonly Turn[], orgId: number | null): Promise<ReadTurn> {
-    const messages: Message[] = []
-    let bytes = 0
-    for (const turn of sinceCompaction(chain, isOwn)) {
-      const reading = messagesOf(turn, orgId)
-      const read = reading instanceof Promise ? await reading : reading
-      for (const message of read.messages) messages.push({ ...message, parts: [...message.parts] })
-      bytes += read.bytes
-    }
-    return { messages, bytes }
-  }
-
-  /** Waits for the settlement of the turn before this one, here or on another replica. */
-  async function entered(ctx: ChatContext, { token, id }: NonNullable<Resolved['conversation']>): Promise<void> {
-    for (const wait of [...WAITS_MS, 0]) {
-      const until = await conversations.busyUntil(readers(ctx), token)
-      if (until === null) throw noConversation(id)
-      if (until <= clock.now()) break
-      if (wait > 0) await clock.sleep(wait)
-    }
-    if (ctx.operation === 'chat') await conversations.begin(token, clock.now() + BUSY_MS)
-  }
-
   /** The account that stored everything that the request refers to, if it may answer. */
   function ownerAmong(ctx: ChatContext, { previous, turns, items: named }: Resolved): Resolved['owner'] {
     if ((ctx.member('conversation') ?? null) !== null) return null
@@ -274,19 +192,9 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
     return item
   }
 
-  /** Asks again for a short time before it returns null. */
-  async function found<T>(ask: () => Promise<T | null>): Promise<T | null> {
-    for (const wait of WAITS_MS) {
-      const value = await ask()
-      if (value !== null) return value
-      await clock.sleep(wait)
-    }
-    return ask()
-  }
-
   return {
     of: (ctx) => resolved.get(ctx),
-    upTo: async (ctx, id) => joined(await chainOf(ctx, { token: tokenOf(id), id }), ctx.principal.orgId),
+    upTo: async (ctx, id) => upTo(ctx, { token: tokenOf(id), id }),
   }
 }
 

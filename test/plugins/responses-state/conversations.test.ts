@@ -135,3 +135,13 @@ it('refuses items and metadata that are no such', async () => {
   expect(await bad('', { items: 'x' })).toEqual([400, 'items'])
   expect(await bad('', { items: Array.from({ length: 21 }, () => USER) })).toEqual([400, 'items'])
 })
+
+it('has the turn before also when the next request comes at once', async () => {
+  t = await createTestGateway({ upstream: [reply({ text: 'One.' })] })
+  const sdk = client()
+  const { id } = await sdk.conversations.create()
+  for (let turn = 1; turn <= 5; turn++) {
+    await sdk.responses.create({ model: 'chat/m', conversation: id, input: `Question ${turn}` })
+    for (let before = 1; before <= turn; before++) expect(t.upstream.requests.at(-1)?.text).toContain(`Question ${before}`)
+  }
+})
