@@ -29,7 +29,17 @@ export const SDKS = [
   sdk('langchain', 'LangChain', 'langchain.mjs', 'google', ['@langchain/google-genai', '@langchain/core', 'zod']),
   sdk('openai-agents', 'OpenAI Agents SDK', 'agents.mjs', 'chat', ['@openai/agents', 'openai', 'zod']),
   sdk('openai-agents', 'OpenAI Agents SDK', 'agents.mjs', 'responses', ['@openai/agents', 'openai', 'zod']),
+  agents('previous', '`previousResponseId`'),
+  agents('conversation', '`conversationId`'),
+  agents('session', 'a session'),
 ]
+
+/** The gateway keeps the conversation. */
+function agents(state, name) {
+  const packages = ['@openai/agents', 'openai', 'zod']
+  const row = sdk('openai-agents', `OpenAI Agents SDK, ${name}`, 'agents.mjs', 'responses', packages, { CLIENT_STATE: state })
+  return { ...row, id: `${row.id}-${state}` }
+}
 
 function sdk(id, name, program, api, packages, more = {}) {
   return {

@@ -22,8 +22,11 @@ export interface SealedItem {
 export interface ConversationStore {
   create(scope: Scope, token: string, metadata: JsonObject, items: readonly SealedItem[]): Promise<Conversation>
   find(scope: Scope, token: string): Promise<Conversation | null>
-  /** Returns until when a turn of the conversation may be under way; null: there is no such conversation for this caller. */
-  busyUntil(scope: Scope, token: string): Promise<number | null>
+  /**
+   * Waits a short time for a turn that is under way, here or on another replica: its settlement adds items. Resolves to whether there is
+   * such a conversation for this caller.
+   */
+  settled(scope: Scope, token: string): Promise<boolean>
   /** Says that a turn is under way. */
   begin(token: string, until: number): Promise<void>
   /** For the unit that settles the turn. */
@@ -87,11 +90,16 @@ export function conversationStore(
       const metadata = JSON.parse(await vault.open(found.metadata_sealed, metadataPlace(scope.orgId, token))) as JsonObject
       return { token, createdAt: found.created_at, metadata }
     },
-    async busyUntil(scope, token) {
-      const found = await db.get<{ busy_until: number }>(
-        sql`SELECT busy_until FROM responses_state_conversations WHERE token = ${token} AND ${mine(scope, clock.now())}`,
-      )
-      return found === undefined ? null : Number(found.busy_until)
+    async settled(scope, token) {
+      for (const wait of [...WAITS_MS, 0]) {
+        const found = await db.get<{ busy_until: number }>(
+          sql`SELECT busy_until FROM responses_state_conversations WHERE token = ${token} AND ${mine(scope, clock.now())}`,
+        )
+        if (found === undefined) return false
+        if (Number(found.busy_until) <= clock.now()) return true
+        if (wait > 0) await clock.sleep(wait)
+      }
+      return true
     },
     async begin(token, until) {
       await db.run(sql`UPDATE responses_state_conversations SET busy_until = ${until} WHERE token = ${token}`)
@@ -165,5 +173,6 @@ export function conversationStore(
   return store
 }
 
+const WAITS_MS = [10, 40, 150, 300]
 /** Items of one millisecond keep their order. */
 const PLACES = 1000

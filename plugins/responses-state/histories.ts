@@ -99,14 +99,8 @@ export function histories(
     return { messages, bytes }
   }
 
-  /** Waits for the settlement of the turn before this one, here or on another replica. */
   async function entered(ctx: ChatContext, { token, id }: Named): Promise<void> {
-    for (const wait of [...WAITS_MS, 0]) {
-      const until = await conversations.busyUntil(readers(ctx), token)
-      if (until === null) throw noConversation(id)
-      if (until <= clock.now()) break
-      if (wait > 0) await clock.sleep(wait)
-    }
+    if (!(await conversations.settled(readers(ctx), token))) throw noConversation(id)
     if (ctx.operation === 'chat') await conversations.begin(token, clock.now() + BUSY_MS)
   }
 
