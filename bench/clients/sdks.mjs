@@ -11,10 +11,7 @@ export const SDKS = [
   sdk('anthropic-sdk', 'Anthropic SDK', 'anthropic.mjs', 'messages', ['@anthropic-ai/sdk']),
   sdk('google-sdk', 'Google Gen AI SDK', 'google.mjs', 'google', ['@google/genai']),
   sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'chat', ['ai', '@ai-sdk/openai', 'zod']),
-  {
-    ...sdk('ai-sdk', 'Vercel AI SDK, as it comes', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
-    limit: /unsupported_for_target: An `item_reference`/,
-  },
+  sdk('ai-sdk', 'Vercel AI SDK, as it comes', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
   {
     ...sdk('ai-sdk', 'Vercel AI SDK, `store: false`', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod'], {
       CLIENT_STORE: 'false',

@@ -4,6 +4,7 @@ import { sql } from '../../core/db/sql.ts'
 import type { JsonObject } from '../../core/types/canonical.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import { openedCache } from './opened-cache.ts'
 import { mine, type Scope } from './store.ts'
 
 export interface Conversation {
@@ -45,12 +46,14 @@ export interface ConversationStore {
 }
 
 const head = z.object({ token: z.string(), created_at: z.number(), metadata_sealed: z.string() })
+const placeRow = z.object({ id: z.string(), bytes: z.number() })
 const itemRow = z.object({ id: z.string(), item_sealed: z.string() })
 
 export function conversationStore(
   { db, vault, clock }: Pick<PluginGateway, 'db' | 'vault' | 'clock'>,
   { ttlMs, maxBytes }: { readonly ttlMs: number; readonly maxBytes: number },
 ): ConversationStore {
+  const cache = openedCache<JsonObject>(CACHED_BYTES)
   const metadataPlace = (orgId: number | null, token: string) => ({
     table: 'responses_state_conversations',
     id: token,
@@ -141,15 +144,27 @@ export function conversationStore(
       await db.atomic(store.append(scope, token, items))
     },
     async items(scope, token) {
-      const size = await db.get<{ total: number | null }>(
-        sql`SELECT SUM(bytes) AS total FROM responses_state_items WHERE conversation = ${token}`,
+      const places = await db.all(
+        sql`SELECT id, bytes FROM responses_state_items WHERE conversation = ${token} ORDER BY place, id`,
+        placeRow,
       )
-      if (Number(size?.total ?? 0) > maxBytes) return null
-      const rows = await db.all(
-        sql`SELECT id, item_sealed FROM responses_state_items WHERE conversation = ${token} ORDER BY place, id`,
-        itemRow,
-      )
-      return Promise.all(rows.map((one) => opened(scope, token, one)))
+      if (places.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes) return null
+      const known = new Map(places.map(({ id }) => [id, cache.get(`${token}.${id}`)]))
+      const unread = places.filter(({ id }) => known.get(id) === undefined)
+      for (let from = 0; from < unread.length; from += READ_AT_ONCE) {
+        const some = unread.slice(from, from + READ_AT_ONCE)
+        const sizes = new Map(some.map(({ id, bytes }) => [id, bytes]))
+        const rows = await db.all(
+          sql`SELECT id, item_sealed FROM responses_state_items WHERE conversation = ${token} AND id IN ${sql.in([...sizes.keys()])}`,
+          itemRow,
+        )
+        for (const one of rows) {
+          const item = await opened(scope, token, one)
+          known.set(one.id, item)
+          cache.set(`${token}.${one.id}`, item, sizes.get(one.id) ?? 0)
+        }
+      }
+      return places.flatMap(({ id }) => known.get(id) ?? [])
     },
     async item(scope, token, id) {
       const found = await db.get(
@@ -173,6 +188,8 @@ export function conversationStore(
   return store
 }
 
+const READ_AT_ONCE = 500
+const CACHED_BYTES = 16 * 1024 * 1024
 const WAITS_MS = [10, 40, 150, 300]
 /** Items of one millisecond keep their order. */
 const PLACES = 1000
