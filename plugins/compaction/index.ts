@@ -149,6 +149,7 @@ function refuseStored({ extra }: Frozen<CompactRequest>): void {
   throw GatewayError.invalid(
     'previous_response_id',
     '`previous_response_id` names a response that is not stored here. Send the items of the conversation in `input`.',
+    'previous_response_not_found',
   )
 }
 

@@ -49,7 +49,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
       // A count never reaches an upstream that could know another id.
       if (previous === null && id !== undefined && ctx.operation === 'count_tokens') throw unknownResponse(id)
       const conversation = conversationOf(ctx)
-      if (conversation !== null && id !== undefined)
+      if ((ctx.member('conversation') ?? null) !== null && id !== undefined)
         throw GatewayError.invalid(
           'previous_response_id',
           'Send `conversation` or `previous_response_id`, not both.',

@@ -107,6 +107,7 @@ it('refuses two histories, and a conversation that is unknown, forged, expired o
   const { id: previous } = await create(sdk, { input: 'Hi' }, false)
   const both = { conversation: id, previous_response_id: previous, input: 'Hi' }
   await expect(create(sdk, both, false)).rejects.toMatchObject({ status: 400, code: 'mutually_exclusive_parameters' })
+  await expect(create(sdk, { ...both, conversation: 'conv_other' }, false)).rejects.toMatchObject({ status: 400 })
   const forged = id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   const notFound = { status: 404, code: 'conversation_not_found' }
   for (const [key, asked] of [
