@@ -1,4 +1,4 @@
-// What was opened of long conversations, so that each new turn does not open all earlier ones again. It never changes. Each use asks the
+// Keeps opened parts of long conversations, so that each new turn does not open all earlier ones again. They never change. Each use asks the
 // database first what still exists and may be read.
 
 export interface OpenedCache<T> {
