@@ -164,7 +164,7 @@ export function conversationStore(
           cache.set(`${token}.${one.id}`, item, sizes.get(one.id) ?? 0)
         }
       }
-      return places.flatMap(({ id }) => known.get(id) ?? [])
+      return places.map(({ id }) => known.get(id)).filter((item) => item !== undefined)
     },
     async item(scope, token, id) {
       const found = await db.get(

@@ -2,6 +2,7 @@
 // upstream gets the whole conversation, the oldest turn first.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { searchable } from '../../core/text/bytes.ts'
+import type { JsonObject } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { hasCompaction } from './compacted.ts'
