@@ -8,6 +8,7 @@ import type { Gateway } from '../../core/types/gateway.ts'
 import type { HostContext } from '../../core/types/host.ts'
 import type { Clock, Ingress, Peer, Timer } from '../../core/types/ports.ts'
 import { Chain, type Request } from './chain.ts'
+import { completedResponse, preparedResponse } from './prepared.ts'
 import { errorMessage, type MessageOut, SocketSink } from './socket-sink.ts'
 
 export const SOCKET_PATH = '/v1/responses'
@@ -125,19 +126,11 @@ export class ResponsesSocket {
   /** `generate: false`: keeps the input for the next turn and calls no model. */
   #prepared(request: Request): void {
     const id = randomId('resp_')
-    const response = {
-      id,
-      object: 'response',
-      created_at: Math.floor(this.#clock.now() / 1000),
-      status: 'in_progress',
-      model: typeof request.model === 'string' ? request.model : null,
-      output: [],
-    }
-    const usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+    const response = preparedResponse(id, request, this.#clock.now())
     const sent = this.#chain.expanded(request)
     this.#chain.remember(id, sent, [], 0)
     this.#line.send(JSON.stringify({ type: 'response.created', sequence_number: 0, response }))
-    const done = { ...response, status: 'completed', usage }
+    const done = completedResponse(response, this.#clock.now())
     this.#line.send(JSON.stringify({ type: 'response.completed', sequence_number: 1, response: done }))
   }
 
@@ -158,7 +151,7 @@ export class ResponsesSocket {
     }
   }
 
-  #refuse(param: string | null, message: string, code: string | null = null, status = 400): void {
+  #refuse(param: string | null, message: string, code = 'invalid_message', status = 400): void {
     const type = status === 503 ? 'api_error' : 'invalid_request_error'
     this.#line.send(errorMessage(status, { type, code, message, param }))
   }

@@ -118,7 +118,7 @@ export class SocketSink implements Sink {
 
 export interface ErrorBody {
   readonly type: string
-  readonly code: string | null
+  readonly code: string
   readonly message: string
   readonly param: string | null
 }
@@ -131,9 +131,14 @@ export function errorMessage(status: number, error: unknown, headers: Readonly<R
 function errorIn(body: string): unknown {
   try {
     const { error } = JSON.parse(body) as { error?: unknown }
-    if (error !== undefined) return error
+    // On a socket, an error always has a code.
+    if (typeof error === 'object' && error !== null) return { ...error, code: codeOf(error) }
   } catch {
     // Only a plugin's raw answer has another form.
   }
-  return { type: 'api_error', code: null, message: body.slice(0, 500), param: null } satisfies ErrorBody
+  return { type: 'api_error', code: 'api_error', message: body.slice(0, 500), param: null } satisfies ErrorBody
+}
+
+function codeOf({ code, type }: { code?: unknown; type?: unknown }): string {
+  return typeof code === 'string' ? code : typeof type === 'string' ? type : 'api_error'
 }

@@ -37,7 +37,7 @@ export async function runCell(client, place, upstream, limitMs) {
     const prompt = 'Read one.txt and then two.txt in this folder, and tell me the words in them.'
     const { argv, env } = client.start({ url, model: `${upstream}/m`, home, work, place, bin: place.bin, prompt })
     const ended = await runProcess(argv, { cwd: work, env: { ...cleanEnv(home, root), ...env }, limitMs })
-    const failures = judge({ ended, words, final: final(words), model, answers, settled: gateway.settled })
+    const failures = judge({ ended, words, final: final(words), model, answers, settled: gateway.settled, socket: client.socket })
     const notes = answers.filter(({ status, method }) => method !== 'POST' && status >= 400).map(shown)
     const requests = gateway.upstream.requests.map(({ path, text }) => ({ path, text }))
     const limit = client.limit !== undefined && failures.some((failure) => client.limit.test(failure))
@@ -48,12 +48,14 @@ export async function runCell(client, place, upstream, limitMs) {
   }
 }
 
-function judge({ ended, words, final, model, answers, settled }) {
+function judge({ ended, words, final, model, answers, settled, socket }) {
   const failed = answers.filter(({ status, method }) => method === 'POST' && (status >= 400 || status === 0)).map(shown)
   const errors = settled.flatMap(({ outcome }) => (outcome.error ? [`${outcome.error.code}: ${outcome.error.message}`] : []))
   const { seen } = model
   const results = words.every((word, turn) => seen.words[turn] === word)
+  const posted = socket === true && answers.some(({ method }) => method === 'POST')
   return [
+    ...(posted ? ['the client left its WebSocket and posted a request'] : []),
     ...(ended.hung ? ['the client did not end in time'] : ended.code === 0 ? [] : [`the client ended with ${ended.code}`]),
     ...new Set(failed),
     ...new Set(errors),

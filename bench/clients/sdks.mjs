@@ -11,10 +11,7 @@ export const SDKS = [
   sdk('anthropic-sdk', 'Anthropic SDK', 'anthropic.mjs', 'messages', ['@anthropic-ai/sdk']),
   sdk('google-sdk', 'Google Gen AI SDK', 'google.mjs', 'google', ['@google/genai']),
   sdk('ai-sdk', 'Vercel AI SDK', 'ai-sdk.mjs', 'chat', ['ai', '@ai-sdk/openai', 'zod']),
-  {
-    ...sdk('ai-sdk', 'Vercel AI SDK, as it comes', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
-    limit: /unsupported_for_target: An `item_reference`/,
-  },
+  sdk('ai-sdk', 'Vercel AI SDK, as it comes', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod']),
   {
     ...sdk('ai-sdk', 'Vercel AI SDK, `store: false`', 'ai-sdk.mjs', 'responses', ['ai', '@ai-sdk/openai', 'zod'], {
       CLIENT_STORE: 'false',
@@ -29,7 +26,17 @@ export const SDKS = [
   sdk('langchain', 'LangChain', 'langchain.mjs', 'google', ['@langchain/google-genai', '@langchain/core', 'zod']),
   sdk('openai-agents', 'OpenAI Agents SDK', 'agents.mjs', 'chat', ['@openai/agents', 'openai', 'zod']),
   sdk('openai-agents', 'OpenAI Agents SDK', 'agents.mjs', 'responses', ['@openai/agents', 'openai', 'zod']),
+  agents('previous', '`previousResponseId`'),
+  agents('conversation', '`conversationId`'),
+  agents('session', 'a session'),
 ]
+
+/** The gateway keeps the conversation. */
+function agents(state, name) {
+  const packages = ['@openai/agents', 'openai', 'zod']
+  const row = sdk('openai-agents', `OpenAI Agents SDK, ${name}`, 'agents.mjs', 'responses', packages, { CLIENT_STATE: state })
+  return { ...row, id: `${row.id}-${state}` }
+}
 
 function sdk(id, name, program, api, packages, more = {}) {
   return {

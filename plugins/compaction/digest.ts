@@ -30,7 +30,7 @@ function lineOf(
     case 'earlier':
       return null
     case 'user':
-      return `User: ${headAndTail(entry.text, assistant)}`
+      return `User: ${keptText(entry.text)}`
     case 'assistant':
       return `Assistant: ${headAndTail(entry.text, assistant)}`
     case 'call': {

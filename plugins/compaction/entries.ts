@@ -80,14 +80,17 @@ function textIn(value: Frozen<Json> | undefined): string {
     .join('\n')
 }
 
-/** Returns the steps of canonical messages, without those of the user: a client keeps them itself. */
-export function entriesOf(messages: readonly Frozen<Message>[]): Entry[] {
+/** Returns the steps of canonical messages. `users`: also the messages of the user. */
+export function entriesOf(messages: readonly Frozen<Pick<Message, 'role' | 'parts'>>[], users: boolean): Entry[] {
   return messages.flatMap(({ role, parts }) => {
     if (role === 'developer' || role === 'system') {
       const text = textOf(parts)
       return text.startsWith(DIGEST_HEADING) ? [{ kind: 'earlier', text: text.slice(DIGEST_HEADING.length).trim() } as const] : []
     }
-    return parts.flatMap((part) => (role === 'user' && part.t !== 'tool_result' ? [] : entryOfPart(part)))
+    if (role !== 'user') return parts.flatMap(entryOfPart)
+    const own = parts.filter((part) => part.t !== 'tool_result')
+    const results = parts.filter((part) => part.t === 'tool_result').flatMap(entryOfPart)
+    return users && own.length > 0 ? [...results, { kind: 'user', text: textOf(own) }] : results
   })
 }
 

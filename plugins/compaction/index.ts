@@ -17,7 +17,7 @@ import { digestOf } from './digest.ts'
 import { entriesOf, entryOf, isForeign, isKept } from './entries.ts'
 import { KEPT_TURNS, split } from './heuristic.ts'
 import { itemsWithDigests, withDigests } from './read-back.ts'
-import { opened, sealedItem } from './sealed.ts'
+import { opened, sealedIn, sealedItem } from './sealed.ts'
 import { summaryOf } from './summary.ts'
 
 /** So many of the last steps keep their text when the answer to a trigger holds them. */
@@ -40,6 +40,11 @@ export const compaction = definePlugin({
     const native = vendorServes('compact', 'responses', gateway.use('configuration').providers, gateway.use('connections'))
     const seal = (ctx: RequestContext, digest: string) => sealedItem(vault, digest, ctx.principal.orgId)
     const open = (ctx: RequestContext) => (sealed: string) => opened(vault, sealed, ctx.principal.orgId, 'input')
+
+    gateway.provide('compactionItems', {
+      isOwn: (item) => sealedIn(item) !== null,
+      open: (messages, orgId) => withDigests(messages, (sealed) => opened(vault, sealed, orgId, 'input')),
+    })
 
     const heuristic = async (ctx: RequestContext<'compact'>): Promise<Result> => {
       refuseStored(ctx.request)
@@ -103,7 +108,10 @@ export const compaction = definePlugin({
       async (ctx) => {
         if (!holds(ctx, isTrigger) || native(ctx)) return undefined
         if (holds(ctx, isForeign)) refuseForeign()
-        const item = await seal(ctx, digestOf(entriesOf(ctx.request.messages), RECENT_STEPS))
+        // A client that stores nothing keeps the messages of its user itself.
+        const { system, messages } = ctx.request
+        const entries = entriesOf([...system, ...messages], ctx.member('store') !== false)
+        const item = await seal(ctx, digestOf(entries, RECENT_STEPS))
         const answer: Result = {
           kind: 'full',
           response: {
@@ -141,6 +149,7 @@ function refuseStored({ extra }: Frozen<CompactRequest>): void {
   throw GatewayError.invalid(
     'previous_response_id',
     '`previous_response_id` names a response that is not stored here. Send the items of the conversation in `input`.',
+    'previous_response_not_found',
   )
 }
 

@@ -33,7 +33,7 @@ const keyQuery = { key_id: whole.optional().describe('0: calls without a key.') 
 const CURSOR = /^(\d{1,16})\.([A-Za-z0-9]{1,64})$/
 
 export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, records: Records): void {
-  const { ids, items, store, runs, conversations, answerOf } = parts
+  const { ids, items, store, runs, events, conversations, answerOf } = parts
   const idOf = ({ kind, token }: Pick<Listed, 'kind' | 'token'>): string =>
     kind === 'response' ? ids.response(token) : ids.conversation(token)
   const shown = (one: Listed) => ({
@@ -122,6 +122,7 @@ export function addApi(gateway: Pick<PluginGateway, 'api'>, parts: Parts, record
           ? await conversations.remove(scope, token)
           : [await runs.remove(scope, token), await store.remove(scope, token)].includes(true)
       if (!gone) throw missing(id)
+      if (kind === 'resp') await events.remove(token)
       return { id, deleted: true as const }
     },
   })

@@ -4,6 +4,7 @@ import { sql } from '../../core/db/sql.ts'
 import type { JsonObject } from '../../core/types/canonical.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import { openedCache } from './opened-cache.ts'
 import { mine, type Scope } from './store.ts'
 
 export interface Conversation {
@@ -22,6 +23,15 @@ export interface SealedItem {
 export interface ConversationStore {
   create(scope: Scope, token: string, metadata: JsonObject, items: readonly SealedItem[]): Promise<Conversation>
   find(scope: Scope, token: string): Promise<Conversation | null>
+  /**
+   * Waits a short time for a turn that is under way, here or on another replica: its settlement adds items. Resolves to whether there is
+   * such a conversation for this caller.
+   */
+  settled(scope: Scope, token: string): Promise<boolean>
+  /** Says that a turn is under way. */
+  begin(token: string, until: number): Promise<void>
+  /** For the unit that settles the turn. */
+  ended(token: string): Statement
   update(scope: Scope, token: string, metadata: JsonObject): Promise<void>
   remove(scope: Scope, token: string): Promise<boolean>
   seal(orgId: number | null, token: string, item: JsonObject): Promise<SealedItem>
@@ -36,12 +46,14 @@ export interface ConversationStore {
 }
 
 const head = z.object({ token: z.string(), created_at: z.number(), metadata_sealed: z.string() })
+const placeRow = z.object({ id: z.string(), bytes: z.number() })
 const itemRow = z.object({ id: z.string(), item_sealed: z.string() })
 
 export function conversationStore(
   { db, vault, clock }: Pick<PluginGateway, 'db' | 'vault' | 'clock'>,
   { ttlMs, maxBytes }: { readonly ttlMs: number; readonly maxBytes: number },
 ): ConversationStore {
+  const cache = openedCache<JsonObject>(CACHED_BYTES)
   const metadataPlace = (orgId: number | null, token: string) => ({
     table: 'responses_state_conversations',
     id: token,
@@ -81,6 +93,21 @@ export function conversationStore(
       const metadata = JSON.parse(await vault.open(found.metadata_sealed, metadataPlace(scope.orgId, token))) as JsonObject
       return { token, createdAt: found.created_at, metadata }
     },
+    async settled(scope, token) {
+      for (const wait of [...WAITS_MS, 0]) {
+        const found = await db.get<{ busy_until: number }>(
+          sql`SELECT busy_until FROM responses_state_conversations WHERE token = ${token} AND ${mine(scope, clock.now())}`,
+        )
+        if (found === undefined) return false
+        if (Number(found.busy_until) <= clock.now()) return true
+        if (wait > 0) await clock.sleep(wait)
+      }
+      return true
+    },
+    async begin(token, until) {
+      await db.run(sql`UPDATE responses_state_conversations SET busy_until = ${until} WHERE token = ${token}`)
+    },
+    ended: (token) => ({ sql: sql`UPDATE responses_state_conversations SET busy_until = 0 WHERE token = ${token}` }),
     async update(scope, token, metadata) {
       const sealed = await vault.seal(JSON.stringify(metadata), metadataPlace(scope.orgId, token))
       await db.run(sql`UPDATE responses_state_conversations SET metadata_sealed = ${sealed}
@@ -117,15 +144,27 @@ export function conversationStore(
       await db.atomic(store.append(scope, token, items))
     },
     async items(scope, token) {
-      const size = await db.get<{ total: number | null }>(
-        sql`SELECT SUM(bytes) AS total FROM responses_state_items WHERE conversation = ${token}`,
+      const places = await db.all(
+        sql`SELECT id, bytes FROM responses_state_items WHERE conversation = ${token} ORDER BY place, id`,
+        placeRow,
       )
-      if (Number(size?.total ?? 0) > maxBytes) return null
-      const rows = await db.all(
-        sql`SELECT id, item_sealed FROM responses_state_items WHERE conversation = ${token} ORDER BY place, id`,
-        itemRow,
-      )
-      return Promise.all(rows.map((one) => opened(scope, token, one)))
+      if (places.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes) return null
+      const known = new Map(places.map(({ id }) => [id, cache.get(`${token}.${id}`)]))
+      const unread = places.filter(({ id }) => known.get(id) === undefined)
+      for (let from = 0; from < unread.length; from += READ_AT_ONCE) {
+        const some = unread.slice(from, from + READ_AT_ONCE)
+        const sizes = new Map(some.map(({ id, bytes }) => [id, bytes]))
+        const rows = await db.all(
+          sql`SELECT id, item_sealed FROM responses_state_items WHERE conversation = ${token} AND id IN ${sql.in([...sizes.keys()])}`,
+          itemRow,
+        )
+        for (const one of rows) {
+          const item = await opened(scope, token, one)
+          known.set(one.id, item)
+          cache.set(`${token}.${one.id}`, item, sizes.get(one.id) ?? 0)
+        }
+      }
+      return places.map(({ id }) => known.get(id)).filter((item) => item !== undefined)
     },
     async item(scope, token, id) {
       const found = await db.get(
@@ -149,5 +188,8 @@ export function conversationStore(
   return store
 }
 
+const READ_AT_ONCE = 500
+const CACHED_BYTES = 16 * 1024 * 1024
+const WAITS_MS = [10, 40, 150, 300]
 /** Items of one millisecond keep their order. */
 const PLACES = 1000

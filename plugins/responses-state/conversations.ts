@@ -111,6 +111,7 @@ export function addConversations(gateway: Pick<PluginGateway, 'data'>, { ids, it
     response: list,
     async handler(ctx) {
       const { token } = await found(ctx)
+      await conversations.settled(readers(ctx), token)
       const all = await conversations.items(readers(ctx), token)
       if (all === null) throw tooLarge()
       return json({ ...pageOf(all, ctx.ingress?.query ?? '') })
@@ -127,6 +128,7 @@ export function addConversations(gateway: Pick<PluginGateway, 'data'>, { ids, it
     response: list,
     async handler(ctx) {
       const { token } = await found(ctx)
+      await conversations.settled(readers(ctx), token)
       const { orgId } = ctx.principal
       const added = await sealed(orgId, token, itemsIn(bodyOf(ctx), true))
       await conversations.add(readers(ctx), token, added.sealed)

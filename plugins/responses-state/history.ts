@@ -1,8 +1,14 @@
 // Puts stored turns into a request: the whole conversation before its own input, and the items that references name.
+import { byteLength } from '../../core/text/bytes.ts'
 import type { CanonicalRequest, Frozen, JsonObject, Message, Part, SystemBlock } from '../../core/types/canonical.ts'
+import type { CompactionItems } from '../../core/types/compaction-items.ts'
+import type { RequestContext } from '../../core/types/context.ts'
 import type { ResponseItems } from '../../core/types/response-items.ts'
+import { type IsOwn, readable } from './compacted.ts'
 import type { Ids } from './ids.ts'
 import type { Turn } from './turn.ts'
+
+export type ChatContext = RequestContext<'chat' | 'count_tokens'>
 
 /** Returns the id of an `item_reference` of ours; null: the part is none. */
 export function referenceIn(part: Frozen<Part>, ids: Ids): string | null {
@@ -45,14 +51,29 @@ export function isOpen({ type, encrypted_content: secret }: JsonObject): boolean
   return type !== 'reasoning' || (typeof secret === 'string' && secret.startsWith('gw1.'))
 }
 
-/** Returns the messages of a turn, as copies. A turn that is held in memory is read once. */
-export function turnReader(items: ResponseItems): (turn: Turn) => Message[] {
-  const read = new WeakMap<Turn, readonly Message[]>()
-  return (turn) => {
-    const messages = read.get(turn) ?? [...turn.messages, ...items.read(portable(turn.output, turn.native !== undefined))]
-    read.set(turn, messages)
-    return messages.map((message) => ({ ...message, parts: [...message.parts] }))
+/** Messages of a stored turn. */
+export interface ReadTurn {
+  readonly messages: readonly Message[]
+  /** UTF-8 bytes of their JSON. */
+  readonly bytes: number
+}
+
+/** Returns a function that reads the messages of a turn. A turn that is held in memory is read once. */
+export function turnReader(
+  items: ResponseItems,
+  compactions: () => CompactionItems | undefined,
+): (turn: Turn, orgId: number | null) => ReadTurn | Promise<ReadTurn> {
+  const known = new WeakMap<Turn, ReadTurn>()
+  const isOwn: IsOwn = (item) => compactions()?.isOwn(item) === true
+  const read = async (turn: Turn, orgId: number | null): Promise<ReadTurn> => {
+    const all = [...turn.messages, ...items.read(portable(turn.output, turn.native !== undefined))]
+    const sealed = readable(all, isOwn)
+    const messages = (await compactions()?.open(sealed, orgId)) ?? sealed
+    const one = { messages, bytes: byteLength(JSON.stringify(messages)) }
+    known.set(turn, one)
+    return one
   }
+  return (turn, orgId) => known.get(turn) ?? read(turn, orgId)
 }
 
 /** Puts items in the place of references. Neighbours are read together: a signature belongs to the call that follows it. */

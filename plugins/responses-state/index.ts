@@ -5,8 +5,10 @@ import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { addApi } from './api.ts'
 import { addBackground } from './background.ts'
+import { addCompactInput } from './compact-input.ts'
 import { conversationStore } from './conversation-store.ts'
 import { addConversations } from './conversations.ts'
+import { eventLog } from './event-log.ts'
 import { idsOf } from './ids.ts'
 import { migrations } from './migrations.ts'
 import type { Parts } from './parts.ts'
@@ -56,6 +58,7 @@ export const responsesState = definePlugin({
     const store = turnStore(gateway, { maxTurns, maxChainBytes: MAX_CHAIN_BYTES })
     // Also while it is off: what was stored expires.
     const runs = runStore(gateway)
+    const events = eventLog(gateway)
     const conversations = conversationStore(gateway, { ttlMs: ttlDays * DAY_MS, maxBytes: MAX_CHAIN_BYTES })
     gateway.every(
       'prune',
@@ -63,6 +66,7 @@ export const responsesState = definePlugin({
       async () => {
         await store.prune(clock.now())
         await runs.prune(clock.now())
+        await events.prune()
         await conversations.prune(clock.now())
       },
       { once: true },
@@ -72,6 +76,7 @@ export const responsesState = definePlugin({
       items: gateway.use('responseItems'),
       store,
       runs,
+      events,
       conversations,
       ttlMs: ttlDays * DAY_MS,
       async answerOf(scope, token) {
@@ -84,9 +89,11 @@ export const responsesState = definePlugin({
     }
     addApi(gateway, parts, records(gateway))
     if (enabled === 'false' || (enabled === 'auto' && gateway.profile !== 'local')) return
-    const { of: resolved } = addResolving(gateway, parts)
+    const resolving = addResolving(gateway, parts)
+    const { of: resolved } = resolving
+    addCompactInput(gateway, parts, resolving)
     const calls = gateway.use('ownCalls')
-    const running = backgroundRuns({ store: runs, calls, clock, log: gateway.log, owner: randomId('runner_') })
+    const running = backgroundRuns({ store: runs, events, calls, clock, log: gateway.log, owner: randomId('runner_') })
     addStoring(gateway, parts, { maxBytes, resolved, runOf: running.runOf })
     addBackground(gateway, parts, running)
     addRoutes(gateway, parts, running)

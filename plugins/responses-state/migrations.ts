@@ -64,4 +64,21 @@ export const migrations: Migration[] = [
       CREATE INDEX responses_state_items_place ON responses_state_items (conversation, place);
     `,
   },
+  {
+    id: '005-responses-state-events',
+    up: `
+      CREATE TABLE responses_state_events (
+        token TEXT NOT NULL,
+        org_id {{int}} NOT NULL,
+        first {{int}} NOT NULL,
+        last {{int}} NOT NULL,
+        events_sealed TEXT NOT NULL,
+        PRIMARY KEY (token, first)
+      );
+    `,
+  },
+  {
+    id: '006-responses-state-busy',
+    up: 'ALTER TABLE responses_state_conversations ADD COLUMN busy_until {{int}} NOT NULL DEFAULT 0;',
+  },
 ]

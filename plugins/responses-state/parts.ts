@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { ResponseItems } from '../../core/types/response-items.ts'
 import type { ConversationStore } from './conversation-store.ts'
+import type { EventLog } from './event-log.ts'
 import type { Ids } from './ids.ts'
 import type { RunStore } from './run-store.ts'
 import type { Scope, TurnStore } from './store.ts'
@@ -12,6 +13,7 @@ export interface Parts {
   readonly items: ResponseItems
   readonly store: TurnStore
   readonly runs: RunStore
+  readonly events: EventLog
   readonly conversations: ConversationStore
   /** How long rows are kept, ms. */
   readonly ttlMs: number

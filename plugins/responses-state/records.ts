@@ -73,6 +73,8 @@ export function records({ db, clock }: Pick<PluginGateway, 'db' | 'clock'>): Rec
       return db.tx(async (tx) => {
         const conversations = sql`SELECT token FROM responses_state_conversations WHERE ${of(selection)}`
         await tx.run(sql`DELETE FROM responses_state_items WHERE conversation IN (${conversations})`)
+        const runs = sql`SELECT token FROM responses_state_runs WHERE ${of(selection)}`
+        await tx.run(sql`DELETE FROM responses_state_events WHERE token IN (${runs})`)
         let removed = 0
         for (const table of ['responses_state_conversations', 'responses_state_runs', 'responses_state'])
           removed += (await tx.run(sql`DELETE FROM ${sql.id(table)} WHERE ${of(selection)}`)).changes

@@ -20,22 +20,27 @@ export function replayed(response: JsonObject): string[] {
   }
   put('response.created', { response: running })
   put('response.in_progress', { response: running })
-  putRest(put, response)
-  return frames
+  putItems(put, response)
+  return [...frames, ended(response, frames.length)]
 }
 
 /** Returns the frames after those that say that the response has begun. `first`: the number of the first one. */
 export function replayedRest(response: JsonObject, first: number): string[] {
   const frames: string[] = []
-  putRest((type, members) => void frames.push(frameOf(type, first + frames.length, members)), response)
-  return frames
+  putItems((type, members) => void frames.push(frameOf(type, first + frames.length, members)), response)
+  return [...frames, ended(response, first + frames.length)]
 }
 
-function putRest(put: Put, response: JsonObject): void {
+/** Returns the last frame of a stream. */
+export function ended(response: JsonObject, sequence: number): string {
+  // The dialect has no event for a cancelled response.
+  const type = response.status === 'cancelled' ? 'response.incomplete' : `response.${response.status}`
+  return frameOf(type, sequence, { response })
+}
+
+function putItems(put: Put, response: JsonObject): void {
   const output = Array.isArray(response.output) ? (response.output as JsonObject[]) : []
   for (const [index, item] of output.entries()) putItem(put, item, index)
-  // The dialect has no event for a cancelled response.
-  put(response.status === 'cancelled' ? 'response.incomplete' : `response.${response.status}`, { response })
 }
 
 type Put = (type: string, members: JsonObject) => void

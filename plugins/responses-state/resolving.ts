@@ -1,50 +1,44 @@
 // Finds the stored turns that a request continues or refers to. The account that stored the conversation itself gets its own ids; any other
 // upstream gets the whole conversation, the oldest turn first.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import { encodeUtf8, searchable } from '../../core/text/bytes.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../core/types/canonical.ts'
+import { searchable } from '../../core/text/bytes.ts'
+import type { JsonObject } from '../../core/types/canonical.ts'
 import type { Candidate, RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { isOpen, ownMessages, placeMessages, portable, referenceIn, turnReader, withItems } from './history.ts'
+import { hasCompaction } from './compacted.ts'
+import { type Continued, histories } from './histories.ts'
+import { type ChatContext, placeMessages, type ReadTurn, referenceIn } from './history.ts'
 import { MARK } from './ids.ts'
 import type { Parts } from './parts.ts'
-import { noConversation, tooLarge, unknownItem, unknownResponse } from './refusals.ts'
+import { noConversation, unknownItem, unknownResponse } from './refusals.ts'
 import type { Turn } from './turn.ts'
 import { withUpstreamIds } from './upstream-ids.ts'
 
 /** The stored turns that a request continues. */
-export interface Resolved {
-  /** Token and id of the previous response; null: a conversation begins here. */
-  readonly previous: { readonly token: string; readonly id: string } | null
-  /** Its items stand before the request's own input. */
-  readonly conversation: { readonly token: string; readonly id: string } | null
+export interface Resolved extends Continued {
   /** Number of messages that the gateway put in front of the request's own. */
   after: number
   /** True: the request holds the whole conversation, for every upstream. */
   isWhole: boolean
-  /** Items by the ids of references. */
-  readonly items: ReadonlyMap<string, JsonObject>
   /** The turns that references name, and the previous one, by token. */
   readonly turns: ReadonlyMap<string, Turn>
   /** Set while an account that stored the conversation is among the candidates: the request keeps its ids until another one is tried. */
   owner: { readonly connection: string; readonly response: string | null } | null
-  /** The turns up to the previous one; loaded when they are needed. */
-  chain: Turn[] | null
 }
-
-type ChatContext = RequestContext<'chat' | 'count_tokens'>
 
 const CONVERSATIONS = ['chat', 'count_tokens'] as const
 
-/** A settlement may still be under way, here or on another replica. */
-const WAITS_MS = [50, 150, 300]
+export interface Resolving {
+  of(ctx: RequestContext): Resolved | undefined
+  /** Returns the stored conversation up to a response. @throws GatewayError 400 when there is none for this caller */
+  upTo(ctx: RequestContext, id: string): Promise<ReadTurn>
+}
 
-export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: RequestContext): Resolved | undefined } {
-  const { ids, items, store, conversations, readers } = parts
-  const { clock } = gateway
+export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
+  const { ids, store, readers } = parts
   const resolved = gateway.slot<Resolved>()
   const connections = gateway.optional('connections')
-  const messagesOf = turnReader(items)
+  const { whole, upTo, found } = histories(gateway, parts)
 
   gateway.hook(
     'request',
@@ -56,7 +50,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       // A count never reaches an upstream that could know another id.
       if (previous === null && id !== undefined && ctx.operation === 'count_tokens') throw unknownResponse(id)
       const conversation = conversationOf(ctx)
-      if (conversation !== null && id !== undefined)
+      if ((ctx.member('conversation') ?? null) !== null && id !== undefined)
         throw GatewayError.invalid(
           'previous_response_id',
           'Send `conversation` or `previous_response_id`, not both.',
@@ -75,12 +69,14 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
           'previous_response_id',
           'This response belongs to a conversation: send `conversation` instead.',
         )
+      const named = new Map(references.map((one) => [one, itemOf(turns, one)]))
       const state: Resolved = {
         previous,
         conversation,
         after: 0,
+        begins: hasCompaction(request.messages, named.values()),
         isWhole: false,
-        items: new Map(references.map((one) => [one, itemOf(turns, one)])),
+        items: named,
         turns,
         owner: null,
         chain: null,
@@ -88,10 +84,10 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
       resolved.set(ctx, state)
       state.owner = ownerAmong(ctx, state)
       if (state.owner === null) {
-        const messages = await whole(ctx, state, request)
+        const { messages, before, bytes } = await whole(ctx, state, request)
         state.isWhole = true
-        state.after = messages.length - ownMessages(request).length
-        ctx.addedBytes += encodeUtf8(JSON.stringify([messages.slice(0, state.after), [...state.items.values()]])).length
+        state.after = before
+        ctx.addedBytes += bytes
         const edited = ctx.edit()
         placeMessages(edited, messages)
         if (edited.state !== undefined && previous !== null) delete edited.state.previousResponseId
@@ -125,7 +121,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
         throw unknownResponse(id).with({ skip: 'unsupported' })
       if (state === undefined || ownsIt(state, call.candidate, upstream)) return
       if (state.isWhole) return
-      const messages = await whole(ctx, state, call.request)
+      const { messages } = await whole(ctx, state, call.request)
       const edited = call.edit()
       placeMessages(edited, messages)
       if (edited.state !== undefined && state.previous !== null) delete edited.state.previousResponseId
@@ -144,27 +140,6 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     },
     { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && mentions(ctx) },
   )
-
-  /** The whole conversation: stored turns, then the request's own input with the items in place of references. */
-  async function whole(ctx: ChatContext, state: Resolved, request: Frozen<CanonicalRequest>): Promise<Message[]> {
-    const before = await historyOf(ctx, state)
-    return [...before, ...withItems(ownMessages(request), state.items, ids, items)]
-  }
-
-  async function historyOf(ctx: ChatContext, state: Resolved): Promise<Message[]> {
-    const { previous, conversation } = state
-    if (conversation !== null) {
-      const scope = readers(ctx)
-      if ((await conversations.find(scope, conversation.token)) === null) throw noConversation(conversation.id)
-      const all = await conversations.items(scope, conversation.token)
-      if (all === null) throw tooLarge()
-      return items.read(portable(all.filter(isOpen), false))
-    }
-    if (previous === null) return []
-    state.chain ??= await found(() => store.chain(readers(ctx), previous.token))
-    if (state.chain === null) throw unknownResponse(previous.id)
-    return state.chain.flatMap(messagesOf)
-  }
 
   /** The account that stored everything that the request refers to, if it may answer. */
   function ownerAmong(ctx: ChatContext, { previous, turns, items: named }: Resolved): Resolved['owner'] {
@@ -217,17 +192,10 @@ export function addResolving(gateway: PluginGateway, parts: Parts): { of(ctx: Re
     return item
   }
 
-  /** Asks again for a short time before it returns null. */
-  async function found<T>(ask: () => Promise<T | null>): Promise<T | null> {
-    for (const wait of WAITS_MS) {
-      const value = await ask()
-      if (value !== null) return value
-      await clock.sleep(wait)
-    }
-    return ask()
+  return {
+    of: (ctx) => resolved.get(ctx),
+    upTo: async (ctx, id) => upTo(ctx, { token: tokenOf(id), id }),
   }
-
-  return { of: (ctx) => resolved.get(ctx) }
 }
 
 function ownsIt({ owner }: Resolved, { connection }: Candidate, upstream: string): boolean {

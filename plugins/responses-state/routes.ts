@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
-import { followed } from './background.ts'
+import { followed } from './following.ts'
 import { inputPage } from './input-items.ts'
 import type { Parts } from './parts.ts'
 import { noResponse } from './refusals.ts'
@@ -29,8 +29,12 @@ const responseObject = z.looseObject({
   output: z.array(z.looseObject({})),
 })
 
-export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'clock'>, parts: Parts, running: Pick<Runs, 'stop'>): void {
-  const { ids, items, store, runs, readers, answerOf } = parts
+export function addRoutes(
+  gateway: Pick<PluginGateway, 'data' | 'clock'>,
+  parts: Parts,
+  running: Pick<Runs, 'stop' | 'news'>,
+): void {
+  const { ids, items, store, runs, events, readers, answerOf } = parts
 
   gateway.data({
     ...COMMON,
@@ -49,7 +53,9 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'clock'>, parts:
       const token = tokenOf(id)
       const answer = await current(ctx, id)
       if (!stream) return json(answer)
-      if (answer.background === true) return followed(gateway.clock, after, () => answerOf(readers(ctx), token))
+      const { orgId } = ctx.principal
+      if (answer.background === true)
+        return followed({ clock: gateway.clock, runs: running, events, orgId, token }, after, () => answerOf(readers(ctx), token))
       const frames = replayed(answer)
       // The last event has the whole response: a reader gets it also when its number counts the events of the first stream.
       return sent('text/event-stream; charset=utf-8', frames.slice(Math.min(after + 1, frames.length - 1)).join(''))
@@ -92,7 +98,10 @@ export function addRoutes(gateway: Pick<PluginGateway, 'data' | 'clock'>, parts:
       const token = tokenOf(id)
       const scope = readers(ctx)
       const isRun = await runs.remove(scope, token)
-      if (isRun) running.stop(token)
+      if (isRun) {
+        running.stop(token)
+        await events.remove(token)
+      }
       const isTurn = await store.remove(scope, token)
       if (!isRun && !isTurn) throw noResponse(id)
       return json({ id, object: 'response', deleted: true })

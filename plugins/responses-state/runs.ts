@@ -1,16 +1,21 @@
 // Runs queued responses: each is an ordinary request of the key that created it, with its limits, budgets and log row. A run is never
 // started twice: one that a crash cut becomes `failed`, because it may have cost money and called tools.
 
-import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
+import { encodeUtf8 } from '../../core/text/bytes.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Statement } from '../../core/types/db.ts'
 import type { OwnCalls } from '../../core/types/own-calls.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { EventLog } from './event-log.ts'
+import { eventRecorder } from './event-recorder.ts'
+import { RunSink } from './run-sink.ts'
 import type { RunRow, RunStore } from './run-store.ts'
 
 export interface Run {
   readonly token: string
   readonly createdAt: number
+  /** Resolves when the events so far can be read by followers. */
+  recorded(): Promise<void>
   /** Marks the run as completed, in the unit of its settlement. */
   stored(): Statement
 }
@@ -21,14 +26,17 @@ export interface Runs {
   runOf(ctx: RequestContext): Run | undefined
   /** Stops a run of this process; another process sees the cancellation within a second. */
   stop(token: string): void
+  /** Resolves after this time, or before it when a run of this process has new events. */
+  news(token: string, ms: number): Promise<void>
   /** Resolves when no run of this process is left. */
   close(): Promise<void>
 }
 
 export interface RunsParts {
   readonly store: RunStore
+  readonly events: EventLog
   readonly calls: OwnCalls
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'timer' | 'sleep'>
   readonly log: Logger
   readonly owner: string
 }
@@ -38,32 +46,43 @@ const MOST_RUNNING = 32
 /** Without news from its process for this time, a run counts as cut. */
 const LEASE_MS = 30_000
 
-export function backgroundRuns({ store, calls, clock, log, owner }: RunsParts): Runs {
+export function backgroundRuns({ store, events, calls, clock, log, owner }: RunsParts): Runs {
   /** Requests of runs, by their body: a caller cannot forge that. */
   const byBody = new WeakMap<Uint8Array, Run>()
   const running = new Map<string, { abort: AbortController; done: Promise<void> }>()
+  const waiting = new Map<string, Set<() => void>>()
   let closing = false
   let working: Promise<void> = Promise.resolve()
 
   async function run(row: RunRow, signal: AbortSignal): Promise<void> {
     const body = encodeUtf8(await store.openRequest(row))
     let isStored = false
+    const orgId = row.org_id === 0 ? null : row.org_id
+    const tell = () => tellFollowers(row.token)
+    const recorder = eventRecorder({ log: events, clock, logger: log, orgId, token: row.token, written: tell })
     byBody.set(body, {
       token: row.token,
       createdAt: row.created_at,
+      recorded: () => recorder.flush(),
       stored() {
         isStored = true
         return store.stored(row.token)
       },
     })
     const actsFor = {
-      orgId: row.org_id === 0 ? null : row.org_id,
+      orgId,
       keyId: row.key_id === 0 ? null : row.key_id,
       source: 'background',
     }
-    const answer = await calls.post({ path: '/v1/responses', body, actsFor, signal })
-    if (isStored) return
-    await store.fail(row, signal.aborted ? INTERRUPTED : failureOf(answer.status, answer.body))
+    const sink = new RunSink(recorder, signal)
+    await calls.stream({ path: '/v1/responses', body, actsFor, signal }, sink)
+    await recorder.flush()
+    if (!isStored) await store.fail(row, signal.aborted ? INTERRUPTED : sink.error)
+    tell()
+  }
+
+  function tellFollowers(token: string): void {
+    for (const fn of waiting.get(token) ?? []) fn()
   }
 
   function start(row: RunRow): void {
@@ -92,6 +111,16 @@ export function backgroundRuns({ store, calls, clock, log, owner }: RunsParts): 
       return working
     },
     runOf: ({ rawBody }) => (rawBody === null ? undefined : byBody.get(rawBody)),
+    async news(token, ms) {
+      const all = waiting.get(token) ?? new Set()
+      waiting.set(token, all)
+      const given = new AbortController()
+      const end = () => given.abort()
+      all.add(end)
+      await clock.sleep(ms, given.signal).catch(() => {})
+      all.delete(end)
+      if (all.size === 0) waiting.delete(token)
+    },
     stop: (token) => running.get(token)?.abort.abort(),
     async close() {
       closing = true
@@ -103,15 +132,3 @@ export function backgroundRuns({ store, calls, clock, log, owner }: RunsParts): 
 }
 
 const INTERRUPTED = { code: 'server_error', message: 'The gateway stopped while it ran this response. Create it again.' }
-
-function failureOf(status: number, body: Uint8Array): { code: string; message: string } {
-  const code = status === 429 ? 'rate_limit_exceeded' : 'server_error'
-  if (status === 200) return { code, message: 'The answer could not be stored: it is larger than the limit of a turn.' }
-  try {
-    const { error } = JSON.parse(decodeUtf8(body)) as { error?: { code?: unknown; message?: unknown } }
-    const isOwn = status < 500 && typeof error?.code === 'string'
-    return { code: isOwn ? String(error.code) : code, message: String(error?.message ?? 'The response failed.') }
-  } catch {
-    return { code, message: 'The response failed.' }
-  }
-}

@@ -4,8 +4,8 @@ import { sql } from '../../core/db/sql.ts'
 import type { JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Sql, Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
+import { openedCache } from './opened-cache.ts'
 import type { Head, Native, Turn } from './turn.ts'
-import { turnCache } from './turn-cache.ts'
 
 /** The callers that may read a row. */
 export interface Scope {
@@ -64,6 +64,7 @@ const shape = z.object({
   // Rows of an older form have parts without a type.
   output: z.array(z.looseObject({ type: z.string() })) as unknown as z.ZodType<JsonObject[]>,
   conversation: z.string().optional(),
+  begins: z.boolean().optional(),
   native: z.custom<Native>().optional(),
 })
 const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
@@ -76,7 +77,7 @@ const CACHED_BYTES = 16 * 1024 * 1024
 
 export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' | 'log'>, bounds: TurnBounds): TurnStore {
   const { db, vault, clock, log } = gateway
-  const cache = turnCache(CACHED_BYTES)
+  const cache = openedCache<Turn>(CACHED_BYTES)
   const placeOf = (orgId: number | null, token: string, column: 'turn' | 'head') => ({
     table: 'responses_state',
     id: token,

@@ -76,6 +76,7 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
           return stores && plain !== null
         },
         async end() {
+          await run?.recorded()
           if (plain === null) return
           if (conversation !== null)
             state.added = await Promise.all(
@@ -109,9 +110,10 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
       const row = storing.get(ctx)?.row ?? null
       const run = runOf(ctx)
       const { added = [] } = storing.get(ctx) ?? {}
+      const conversation = resolved(ctx)?.conversation ?? null
+      if (conversation !== null) unit.add(conversations.ended(conversation.token))
       if (status !== 200 || aborted || error !== undefined || (cached !== false && run === undefined)) return
       const { orgId, keyId } = ctx.principal
-      const conversation = resolved(ctx)?.conversation ?? null
       if (conversation !== null && added.length > 0)
         unit.add(...conversations.append({ orgId, keyId }, conversation.token, added))
       if (row === null) return
@@ -150,6 +152,7 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
       messages,
       output: (response.output ?? []) as JsonObject[],
       ...(conversation === undefined ? {} : { conversation }),
+      ...(state?.begins === true ? { begins: true } : {}),
       ...(native === null ? {} : { native }),
     }
     const added = conversation === undefined ? [] : [...withItemIds(items.write(messages)), ...turn.output]

@@ -9,6 +9,8 @@ export interface Turn {
   readonly output: readonly JsonObject[]
   /** Token of the conversation that the turn belongs to: the conversation has the turns before it. */
   readonly conversation?: string
+  /** True: its input has a compaction item, so earlier turns are not sent. */
+  readonly begins?: boolean
   /** Set when the upstream stored the answer, too. */
   readonly native?: Native
 }

@@ -19,7 +19,7 @@ export function decodeCompact(body: WireBody): CompactRequest {
   const mode = modeOf(json.mode)
   return {
     model: modelOf(json),
-    input: itemsOf(json.input),
+    input: itemsOf(json.input, typeof json.previous_response_id === 'string'),
     ...(instructions === undefined ? {} : { instructions }),
     ...(mode === undefined ? {} : { mode }),
     extra: others(json, KNOWN) ?? {},
@@ -34,7 +34,8 @@ function modeOf(value: Json | undefined): CompactRequest['mode'] {
   return mode
 }
 
-function itemsOf(input: Json | undefined): JsonObject[] {
+function itemsOf(input: Json | undefined, isContinued: boolean): JsonObject[] {
+  if (isContinued && (input === undefined || input === null)) return []
   if (input === undefined || input === null) throw GatewayError.invalid('input', '`input` is required.')
   if (typeof input === 'string' && input !== '') return [{ type: 'message', role: 'user', content: input }]
   if (!Array.isArray(input) || input.length === 0)

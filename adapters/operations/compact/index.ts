@@ -20,7 +20,11 @@ export const compact: OperationDriver<'compact'> = {
       decode: decodeCompact,
       body: z.looseObject({
         model: z.string(),
-        input: z.union([z.string().min(1), z.array(item).min(1)]),
+        input: z
+          .union([z.string().min(1), z.array(item).min(1)])
+          .optional()
+          .describe('Required without `previous_response_id`.'),
+        previous_response_id: z.string().optional().describe('The stored conversation stands before `input`.'),
         instructions: z.string().optional(),
         mode: z
           .enum(MODES)

@@ -201,7 +201,7 @@ describe('hookgate hooks', () => {
         "authenticate first keys",
         "access series helicone keys rate-limits helicone request-log",
         "resolve first web-fetch virtual-models helicone connections virtual-models default-models",
-        "request series helicone free-pool responses-state web-fetch compaction compaction guardrails guardrails helicone completions budgets responses-state",
+        "request series helicone free-pool responses-state responses-state web-fetch compaction compaction guardrails guardrails helicone completions budgets responses-state",
         "answer first responses-state compaction compaction exact-cache semantic-cache",
         "admit series budgets free-pool",
         "reserve series ledger",

@@ -107,6 +107,7 @@ it('refuses two histories, and a conversation that is unknown, forged, expired o
   const { id: previous } = await create(sdk, { input: 'Hi' }, false)
   const both = { conversation: id, previous_response_id: previous, input: 'Hi' }
   await expect(create(sdk, both, false)).rejects.toMatchObject({ status: 400, code: 'mutually_exclusive_parameters' })
+  await expect(create(sdk, { ...both, conversation: 'conv_other' }, false)).rejects.toMatchObject({ status: 400 })
   const forged = id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   const notFound = { status: 404, code: 'conversation_not_found' }
   for (const [key, asked] of [
@@ -134,4 +135,14 @@ it('refuses items and metadata that are no such', async () => {
   expect(await bad('', { metadata: { a: 1 } })).toEqual([400, 'metadata'])
   expect(await bad('', { items: 'x' })).toEqual([400, 'items'])
   expect(await bad('', { items: Array.from({ length: 21 }, () => USER) })).toEqual([400, 'items'])
+})
+
+it('has the turn before also when the next request comes at once', async () => {
+  t = await createTestGateway({ upstream: [reply({ text: 'One.' })] })
+  const sdk = client()
+  const { id } = await sdk.conversations.create()
+  for (let turn = 1; turn <= 5; turn++) {
+    await sdk.responses.create({ model: 'chat/m', conversation: id, input: `Question ${turn}` })
+    for (let before = 1; before <= turn; before++) expect(t.upstream.requests.at(-1)?.text).toContain(`Question ${before}`)
+  }
 })

@@ -103,12 +103,28 @@ it('a stored conversation of 1,000 turns costs about as much as one that the cal
   const gateway = t
   let previous: string | undefined
   const spent: number[] = []
+  const cpu: number[] = []
   for (let turn = 0; turn < 1000; turn++) {
     const began = performance.now()
+    const before = process.cpuUsage()
     const link = previous === undefined ? {} : { previous_response_id: previous }
     previous = (await send(gateway, { model: 'chat/m', input: `Question ${turn}`, ...link })).id
     spent.push(performance.now() - began)
+    const { user, system } = process.cpuUsage(before)
+    cpu.push((user + system) / 1000)
   }
+  const growth = [10, 100, 500, 1000].map((turn) => {
+    const around = cpu.slice(Math.max(turn - 20, 0), turn)
+    const kilobytes = (gateway.upstream.requests[turn - 1]?.text.length ?? 0) / 1000
+    return { turn, kilobytes, ms: median(around) }
+  })
+  console.log(
+    growth.map(({ turn, kilobytes, ms }) => `turn ${turn}: ${ms.toFixed(1)} ms CPU, ${kilobytes.toFixed(1)} KB sent`).join('\n'),
+  )
+  // What is added to the cost of a turn grows like the bytes sent, and not faster.
+  const [, hundred, middle, last] = growth as [Growth, Growth, Growth, Growth]
+  const slope = (from: Growth, to: Growth) => (to.ms - from.ms) / (to.kilobytes - from.kilobytes)
+  expect(slope(middle, last)).toBeLessThan(Math.max(slope(hundred, middle), 0.1) * 3)
   const input = Array.from({ length: 1000 }, (_, turn) => [
     { role: 'user', content: `Question ${turn}` },
     { role: 'assistant', content: 'Short.' },
@@ -238,6 +254,12 @@ it.skipIf(missing !== null)(`two replicas answer alternate turns${missing === nu
     rmSync(cwd, { recursive: true, force: true })
   }
 })
+
+interface Growth {
+  readonly turn: number
+  readonly kilobytes: number
+  readonly ms: number
+}
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
