@@ -123,8 +123,8 @@ export class NodeSink implements Sink {
     if (this.#head === null) return
     const { status, headers } = this.#head
     this.#head = null
-    const list = [...headers]
-    if (length !== null && status !== 204 && status !== 304) list.push('content-length', String(length))
+    const list =
+      length === null || status === 204 || status === 304 ? [...headers] : [...headers, 'content-length', String(length)]
     if (!this.#req.complete && !hasShortBody(this.#req)) list.push('connection', 'close')
     if (this.#res.writeHead === WRITE_HEAD) this.#res.writeHead(status, list)
     else this.#setHead(status, list)

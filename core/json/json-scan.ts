@@ -137,7 +137,8 @@ export function objectScan(
   function readKey(start: number): number {
     if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
     if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
-    const end = skipString(bytes, start)
+    const plain = keys === null ? -1 : keys.read(bytes, start)
+    const end = plain === -1 ? skipString(bytes, start) : plain
     const twice = keys === null ? null : keys.add(bytes, start, end)
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
@@ -214,6 +215,11 @@ export function skipString(bytes: Uint8Array, at: number): number {
   const checked = Math.min(start + CHECKED_STRING_BYTES, length)
   while (at < checked) {
     const byte = bytes[at] as number
+    // Most bytes are lower-case letters: one comparison.
+    if (byte > BACKSLASH) {
+      at++
+      continue
+    }
     if (byte === QUOTE) return at + 1
     if (byte === BACKSLASH) {
       const next = bytes[at + 1]
