@@ -26,7 +26,7 @@ export function nodeIngress(
     query: mark === -1 ? '' : target.slice(mark + 1),
     headers: headerBag(req.rawHeaders),
     peer,
-    ...(host === undefined ? undefined : { host }),
+    host,
     refusal,
     body: (limit, meter) => readBody(req, limit, meter, beforeBody),
     chunks: (limit, meter) => readChunks(req, limit, meter, beforeBody),

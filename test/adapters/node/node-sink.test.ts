@@ -182,7 +182,7 @@ describe('a stream', () => {
   it('goes through a middleware that replaced write', async () => {
     const { port } = await serving(async (sink, res) => {
       const write = res.write
-      res.write = ((chunk: string, ...rest: []) => write.call(res, chunk.toUpperCase(), ...rest)) as typeof write
+      res.write = ((chunk: string) => write.call(res, chunk.toUpperCase(), 'utf8')) as typeof write
       sink.head(200, HEAD)
       sink.write('a')
       await turn()
