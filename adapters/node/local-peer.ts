@@ -8,6 +8,8 @@ import { hostName } from './host-header.ts'
 export interface PeerRules {
   /** The host names that are answered and whose pages may call: localhost, the bind address, the host of PUBLIC_URL. */
   readonly hosts: ReadonlySet<string>
+  /** Returns whether a Host header names one of them. */
+  isOurs(header: string): boolean
 }
 
 /** Headers that only proxies, load balancers and CDNs add. Every name with the prefix `x-forwarded` counts too. */
@@ -37,7 +39,18 @@ const FORWARDED: ReadonlySet<string> = new Set([
 export function peerRules(host: string, publicUrl: string | null): PeerRules {
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host.includes(':') ? `[${host}]` : host])
   if (publicUrl !== null) hosts.add(new URL(publicUrl).hostname)
-  return { hosts }
+  /** Nearly all clients send the same header. */
+  let last = ''
+  let isOurs = false
+  return {
+    hosts,
+    isOurs(header) {
+      if (header === last) return isOurs
+      last = header
+      isOurs = hosts.has(hostName(header) ?? '')
+      return isOurs
+    },
+  }
 }
 
 export function peerOf(req: IncomingMessage, rules: PeerRules): Peer {
@@ -58,7 +71,7 @@ function direct({ headers }: IncomingMessage): boolean {
 /** Requires exactly one Host. For an absolute-form target its authority must match too, because that one applies (RFC 9112). */
 function hostAllowed(req: IncomingMessage, rules: PeerRules): boolean {
   const { host } = req.headers
-  if (host === undefined || headerLines(req, 'host') > 1 || !rules.hosts.has(hostName(host) ?? '')) return false
+  if (host === undefined || headerLines(req, 'host') > 1 || !rules.isOurs(host)) return false
   const target = req.url ?? '/'
   if (target.startsWith('/')) return true
   return URL.canParse(target) && rules.hosts.has(new URL(target).hostname)

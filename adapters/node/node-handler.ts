@@ -10,9 +10,10 @@ import { requestId } from '../../core/ids/ids.ts'
 import type { Gateway } from '../../core/types/gateway.ts'
 import type { HostContext, ServedParts } from '../../core/types/host.ts'
 import type { Peer } from '../../core/types/ports.ts'
-import { headerLines, NodeSink, nodeIngress, originForm, SINGLE_HEADERS } from './exchange.ts'
+import { headerLines, nodeIngress, originForm, SINGLE_HEADERS } from './exchange.ts'
 import { headerList } from './header-list.ts'
 import { hostName } from './host-header.ts'
+import { NodeSink } from './node-sink.ts'
 
 export type NodeListener = (req: IncomingMessage, res: ServerResponse) => void
 

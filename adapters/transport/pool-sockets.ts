@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js'
 import type { Clock } from '../../core/types/ports.ts'
+import { joinWrites } from './joined-writes.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
 
 interface Member {
@@ -95,6 +96,7 @@ function watch(member: Member, socket: Socket): void {
   const fresh = socket.bytesRead
   let before = fresh
   const answerDue = skipUnaskedContinue(socket)
+  joinWrites(socket)
   const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
   // undici writes only a request's head as text.
   socket.write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {

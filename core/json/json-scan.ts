@@ -137,7 +137,7 @@ export function objectScan(
   function readKey(start: number): number {
     if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
     if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
-    const end = skipString(bytes, start)
+    const end = keys === null ? skipString(bytes, start) : keys.read(bytes, start, skipString)
     const twice = keys === null ? null : keys.add(bytes, start, end)
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
@@ -214,18 +214,18 @@ export function skipString(bytes: Uint8Array, at: number): number {
   const checked = Math.min(start + CHECKED_STRING_BYTES, length)
   while (at < checked) {
     const byte = bytes[at] as number
-    if (byte === QUOTE) return at + 1
-    if (byte === BACKSLASH) {
+    // Most bytes are lower-case letters: one comparison.
+    if (byte > BACKSLASH) at++
+    else if (byte === QUOTE) return at + 1
+    else if (byte === BACKSLASH) {
       const next = bytes[at + 1]
       if (next === 0x75) {
         for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i])) throw malformed(bytes, at)
         at += 6
       } else if (next !== undefined && ESCAPES.has(next)) at += 2
       else throw malformed(bytes, at)
-      continue
-    }
-    if (byte < 0x20) throw malformed(bytes, at)
-    at++
+    } else if (byte < 0x20) throw malformed(bytes, at)
+    else at++
   }
   const end = at < length ? longString(bytes, at) : -1
   if (end === -1) throw malformed(bytes, length)

@@ -1,6 +1,7 @@
 // Tracks the keys of open objects while a JSON text is scanned. It finds duplicates without decoding the other keys.
 import { decodeUtf8 } from '../text/bytes.ts'
 
+const QUOTE = 0x22
 const BACKSLASH = 0x5c
 /** An object with this many keys compares them as texts in a Set. */
 const MANY_KEYS = 24
@@ -9,16 +10,20 @@ const KEPT_KEYS = 65_536
 const KNOWN_KEYS = 256
 const KNOWN_KEY_BYTES = 40
 
+interface KnownKey {
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
 export function keyText(bytes: Uint8Array, start: number, end: number): string {
   const text = decodeUtf8(bytes, start + 1, end - 1)
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
 
-/** Returns the hash of a name without escapes, as `KeyStack` computes it from the text with its quotes. */
+/** Returns the hash of a name without escapes, as `KeyStack` computes it from the bytes. */
 export function nameHash(name: string): number {
-  const quoted = `"${name}"`
-  let hash = quoted.length
-  for (let i = 0; i < quoted.length; i++) hash = (Math.imul(hash, 31) + quoted.charCodeAt(i)) | 0
+  let hash = 0
+  for (let i = 0; i < name.length; i++) hash = (Math.imul(hash, 31) + name.charCodeAt(i)) | 0
   return hash
 }
 
@@ -37,7 +42,7 @@ export class KeyStack {
   /** Hash of the last key; null for a key with an escape. */
   #hash: number | null = null
   /** Keys of earlier bodies by hash: most bodies have the same keys. */
-  readonly #known = new Map<number, string>()
+  readonly #known = new Map<number, KnownKey>()
   depth = 0
 
   reset(): void {
@@ -67,21 +72,37 @@ export class KeyStack {
     return this.#hash
   }
 
-  /** Returns the key when the innermost object has it already, otherwise null. */
+  /**
+   * Reads a key whose opening quote is at `start`, and keeps its hash for `add`. Returns the offset after its closing quote. A key with
+   * an escape or a fault has no hash, and `slowly` reads it.
+   */
+  read(bytes: Uint8Array, start: number, slowly: (bytes: Uint8Array, start: number) => number): number {
+    const { length } = bytes
+    let hash = 0
+    let at = start + 1
+    while (at < length) {
+      const byte = bytes[at] as number
+      if (byte <= BACKSLASH) {
+        if (byte === QUOTE) {
+          this.#hash = hash
+          return at + 1
+        }
+        if (byte === BACKSLASH || byte < 0x20) break
+      }
+      hash = (Math.imul(hash, 31) + byte) | 0
+      at++
+    }
+    this.#hash = null
+    return slowly(bytes, start)
+  }
+
+  /** Adds the key that was read last. Returns it when the innermost object has it already, otherwise null. */
   add(bytes: Uint8Array, start: number, end: number): string | null {
     const mark = this.#marks[this.depth - 1] as number
     const count = this.#count
-    let hash = end - start
-    for (let i = start; i < end; i++) {
-      const byte = bytes[i] as number
-      // An escaped key may equal a plain one: this object's further keys are compared as text.
-      if (byte === BACKSLASH) {
-        this.#hash = null
-        return this.#addText(bytes, start, end, mark)
-      }
-      hash = (Math.imul(hash, 31) + byte) | 0
-    }
-    this.#hash = hash
+    const hash = this.#hash
+    // An escaped key may equal a plain one: this object's further keys are compared as text.
+    if (hash === null) return this.#addText(bytes, start, end, mark)
     if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)
     for (let i = mark; i < count; i++) {
       if (this.#hashes[i] !== hash) continue
@@ -100,10 +121,10 @@ export class KeyStack {
     const hash = this.#hash
     if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
     const known = this.#known.get(hash)
-    if (known !== undefined && spells(bytes, start + 1, end - 1, known)) return known
+    if (known !== undefined && isSame(bytes, start + 1, end - 1, known.bytes)) return known.text
     const text = keyText(bytes, start, end)
     if (this.#known.size >= KNOWN_KEYS) this.#known.clear()
-    this.#known.set(hash, text)
+    this.#known.set(hash, { text, bytes: bytes.slice(start + 1, end - 1) })
     return text
   }
 
@@ -123,9 +144,9 @@ export class KeyStack {
   }
 }
 
-/** Compares ASCII only; other text needs decoding. */
-function spells(bytes: Uint8Array, start: number, end: number, text: string): boolean {
-  if (text.length !== end - start) return false
-  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
+function isSame(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+  const { length } = key
+  if (length !== end - start) return false
+  for (let i = 0; i < length; i++) if (bytes[start + i] !== key[i]) return false
   return true
 }

@@ -19,6 +19,6 @@ export interface ContextInit<P> {
   /** Epoch ms; `monotonic` is monotonic ms. */
   now: number
   monotonic: number
-  source?: string
+  source?: string | undefined
   parent?: P | null
 }

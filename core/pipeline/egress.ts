@@ -1,6 +1,6 @@
 // Sends a Result to the caller: encodes it in the caller's dialect or forwards bytes, with one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { bodyText, decodeUtf8 } from '../text/bytes.ts'
+import { bodyText, concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { CanonicalResponse } from '../types/answer.ts'
 import type { Awaitable, Frozen } from '../types/canonical.ts'
 import type { AnswerRewriter } from '../types/context.ts'
@@ -163,7 +163,7 @@ class ByteSink implements StreamSink {
 
   flush(): void {
     if (this.#pieces.length === 0) return
-    if (this.#rewriter === null) for (const piece of this.#pieces) this.#reply.write(piece)
+    if (this.#rewriter === null) this.#reply.write(whole(this.#pieces))
     else this.#reply.write(this.#rewriter.frames(this.#pieces.map(textOf).join('')))
     this.#pieces.length = 0
   }
@@ -171,6 +171,13 @@ class ByteSink implements StreamSink {
 
 function textOf(piece: Uint8Array | string): string {
   return typeof piece === 'string' ? piece : decodeUtf8(piece)
+}
+
+/** Adjacent frames are one piece already. */
+function whole(pieces: readonly (Uint8Array | string)[]): Uint8Array | string {
+  return pieces.length === 1
+    ? (pieces[0] as Uint8Array | string)
+    : concatBytes(pieces.map((piece) => (typeof piece === 'string' ? encodeUtf8(piece) : piece)))
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

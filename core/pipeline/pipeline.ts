@@ -189,7 +189,7 @@ export function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRou
     keyRequired: route.keyRequired,
     dialect: route.dialect,
     headers: ingress.headers,
-    ...(ingress.actsFor === undefined ? {} : { source: ingress.actsFor.source }),
+    source: ingress.actsFor?.source,
     now: runtime.clock.now(),
     monotonic: runtime.clock.monotonic(),
   })

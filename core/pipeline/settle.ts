@@ -68,13 +68,16 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
   const usage = finalUsage(ctx, cutShort)
   const step = ownStep(runtime, ctx, usage, cutShort ? (aborted ? 499 : 502) : ending.status)
   const steps = step === null ? ctx.steps : [...ctx.steps, step]
+  // A spread before further members would call into V8's runtime for each of them.
+  const { costNano, chargeNano } = summed(steps)
   const outcome: Outcome = {
     status: aborted ? 499 : broken ? 502 : ending.status,
     aborted,
     cached: ctx.cached,
     usage,
     steps,
-    ...summed(steps),
+    costNano,
+    chargeNano,
     latencyMs: runtime.clock.monotonic() - ctx.startedMonotonic,
     firstByteMs: ending.firstByteAt === null ? null : ending.firstByteAt - ctx.startedMonotonic,
   }

@@ -65,7 +65,7 @@ export interface Ingress {
   readonly headers: HeaderBag
   readonly peer: Peer
   /** Facts from the embedding server about the request. */
-  readonly host?: HostContext
+  readonly host?: HostContext | undefined
   /** Set for a call that a plugin makes for a client key, such as an item of a batch. */
   readonly actsFor?: ActsFor
   /** True: the host turns the exchange into a WebSocket after an answer with status 101. */

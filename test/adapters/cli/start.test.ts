@@ -47,3 +47,12 @@ it('import of hookgate loads five files of it, no transport and no dialect', () 
   expect(own(modules).length).toBeLessThanOrEqual(5)
   expect(modules.filter((url) => /node_modules\/(?:undici|jose|prom-client|better-sqlite3|@node-rs)\//.test(url))).toEqual([])
 })
+
+it('import of hookgate adds at most 80 MB to a bare process', () => {
+  const memory = (code: string): number => {
+    const print = 'process.stdout.write(String(process.memoryUsage().rss / 2 ** 20))'
+    return Number(execFileSync(process.execPath, ['--input-type=module', '-e', `${code}\n${print}`], { encoding: 'utf8' }))
+  }
+  const hookgate = pathToFileURL(join(hookgateRoot, 'dist/adapters/node/index.js')).href
+  expect(memory(`await import(${JSON.stringify(hookgate)})`) - memory('')).toBeLessThanOrEqual(80)
+})
