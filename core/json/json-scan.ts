@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
 import type { MemberNames } from './member-names.ts'
-import { checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
+import { checkedRest, checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
 
 export interface Span {
   start: number
@@ -26,6 +26,10 @@ const MAX_DEPTH = 128
 /** No API has a tenth as many. Each of them costs a member with its name. */
 const MAX_TOP_MEMBERS = 1000
 const QUOTE = 0x22
+/** Bytes of a string that one step of a scan checks. */
+const STRING_PART_BYTES = 1024 * 1024
+/** So many bits of a scalar's length count as further values: long strings take time as well. */
+const STEP_SHIFT = 8
 
 /** Limits of the number of values in a text. Each value costs memory and time when it is built, and most take only two bytes of text. */
 export interface ValueLimits {
@@ -47,7 +51,7 @@ export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, M
   return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
 
-/** Scans this many further values; null: the text has more. */
+/** Scans about this many further values, fewer when they are long; null: the text has more. */
 export type ObjectScan = (values: number) => Map<string, Member> | null
 
 /**
@@ -73,11 +77,14 @@ export function objectScan(
   let valueStart = from
   let values = 0
   let numbers = 0
+  /** Start of the string in which the last step ended; -1: it ended after a value. */
+  let openString = -1
   return step
 
   function step(steps: number): Map<string, Member> | null {
     let at = from
     let left = steps
+    const part = steps === Number.POSITIVE_INFINITY ? bytes.length : STRING_PART_BYTES
     if (open.depth === 0 && bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
     // Each turn consumes one value or one opening bracket.
     for (;;) {
@@ -86,7 +93,15 @@ export function objectScan(
         return null
       }
       const byte = bytes[at]
-      if (byte === 0x7b || byte === 0x5b) {
+      if (openString !== -1) {
+        at = checkedRest(bytes, at, words, part)
+        if (at < 0) {
+          from = ~at
+          return null
+        }
+        if (names !== null && open.inObject) names.text(at - openString)
+        openString = -1
+      } else if (byte === 0x7b || byte === 0x5b) {
         if (open.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
         if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
         const isObject = byte === 0x7b
@@ -107,8 +122,14 @@ export function objectScan(
           } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
         }
         const start = at
-        at = byte === QUOTE ? checkedString(bytes, at, words) : skipWord(bytes, at)
+        at = byte === QUOTE ? checkedString(bytes, at, words, part) : skipWord(bytes, at)
+        if (at < 0) {
+          openString = start
+          from = ~at
+          return null
+        }
         if (names !== null && byte === QUOTE && open.inObject) names.text(at - start)
+        left -= (at - start) >> STEP_SHIFT
       }
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {

@@ -19,10 +19,11 @@ export function wordsOf(bytes: Uint8Array): Int32Array {
 }
 
 /**
- * Checks the string whose opening quote is at `at`, and returns the offset after its closing quote.
+ * Checks the string whose opening quote is at `at`, and returns the offset after its closing quote. A string that is longer than `most`
+ * is checked in parts: the result is then `~at` for `checkedRest`.
  * @throws GatewayError 400 for a control character, a bad escape, or a missing end.
  */
-export function checkedString(bytes: Uint8Array, at: number, words: Int32Array): number {
+export function checkedString(bytes: Uint8Array, at: number, words: Int32Array, most = bytes.length): number {
   const end = Math.min(at + HEAD_BYTES, bytes.length)
   at++
   while (at < end) {
@@ -32,16 +33,18 @@ export function checkedString(bytes: Uint8Array, at: number, words: Int32Array):
     else if (byte < 0x20) throw malformed(bytes, at)
     else at++
   }
-  return checkedRest(bytes, at, words)
+  return checkedRest(bytes, at, words, most)
 }
 
-function checkedRest(bytes: Uint8Array, from: number, words: Int32Array): number {
+/** Checks a string from a place inside it, as `checkedString` does. */
+export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, most: number): number {
   const first = words.byteOffset - bytes.byteOffset
   let at = from
   let index = (at - first) >> 2
   /** Leaves out the bytes of the word that were read before. */
   let unread = -1 << (((at - first) & 3) << 3)
-  while (index < words.length) {
+  const stop = Math.min(words.length, index + (most >> 2))
+  while (index < stop) {
     const word = words[index] as number
     // A quote, a backslash and a byte below 0x20 each set the high bit of their byte; `~word` removes bytes that had it before.
     const found =
@@ -65,6 +68,7 @@ function checkedRest(bytes: Uint8Array, from: number, words: Int32Array): number
     unread = -1 << (((at - first) & 3) << 3)
   }
   at = Math.max(at, first + 4 * index)
+  if (index < words.length) return ~at
   while (at < bytes.length) {
     const byte = bytes[at] as number
     if (byte === QUOTE) return at + 1

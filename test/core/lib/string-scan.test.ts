@@ -1,7 +1,9 @@
 // Strings of any length at any place in memory: the scan accepts exactly the texts that JSON.parse accepts.
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { scanObject } from '../../../core/json/json-scan.ts'
+import { objectScan, scanObject } from '../../../core/json/json-scan.ts'
+import { KeyStack } from '../../../core/json/key-stack.ts'
+import { MemberNames } from '../../../core/json/member-names.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
 
 function parses(text: string): boolean {
@@ -82,4 +84,36 @@ it('more than a thousand members at the top are refused at once, and as many bel
   // The rest is not read.
   expect(() => scanned(`{${members(1001)} broken`)).toThrow(/more than 1000 members at its top level/)
   expect(scanned(`{"below":{${members(5000)}}}`).size).toBe(1)
+})
+
+it('a scan in steps ends inside of long strings, and finds what one scan finds', () => {
+  const long = 'some \\"quoted\\" text\\n'.repeat(150_000)
+  const bytes = Buffer.from(`{"a":1,"long":"${long}","list":["${long}",{"b":"${long}"}],"end":[true]}`)
+  const names = new MemberNames()
+  const step = objectScan(bytes, { values: 1000, numbers: 1000 }, new KeyStack(), names)
+  let steps = 1
+  let members = step(10)
+  while (members === null) {
+    steps++
+    members = step(10)
+  }
+  expect(members).toEqual(scanObject(bytes))
+  expect(steps).toBeGreaterThan(6)
+  const broken = Buffer.from(`{"list":["${long}${long}\n"]}`)
+  const toTheEnd = objectScan(broken, { values: 1000, numbers: 1000 }, null)
+  expect(() => {
+    while (toTheEnd(10) === null);
+  }).toThrow(expect.objectContaining({ status: 400 }))
+})
+
+it('many strings of a step count by their length', () => {
+  const bytes = Buffer.from(
+    `{"list":[${Array(1000)
+      .fill(`"${'x'.repeat(25_600)}"`)
+      .join()}]}`,
+  )
+  const step = objectScan(bytes, { values: 10_000, numbers: 10 }, null)
+  let steps = 1
+  while (step(2000) === null) steps++
+  expect(steps).toBeGreaterThan(45)
 })
