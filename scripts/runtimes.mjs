@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { runExamples } from './runtimes/examples.mjs'
 import { installHookgate, installRuntime, RUNTIMES } from './runtimes/install.mjs'
 import { startLane } from './runtimes/lane.mjs'
+import { writeTools } from './runtimes/tools.mjs'
 import { startWorkerd } from './runtimes/workerd.mjs'
 
 const PAGE = resolve(import.meta.dirname, '../docs/runtimes.md')
@@ -16,6 +17,7 @@ const ARGUMENTS = { node: [], bun: ['--no-install', 'run'], deno: ['run', '--no-
 const app = installHookgate()
 for (const name of ['contract.mjs', 'server.mjs', 'worker.mjs'])
   copyFileSync(join(import.meta.dirname, 'runtimes', name), join(app, name))
+await writeTools(app)
 
 const lane = await startLane()
 const columns = []

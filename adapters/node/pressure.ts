@@ -19,19 +19,30 @@ const SAMPLES = 5
  */
 const BATCH_DELAY = 0.5
 const BATCH_HEAP = 10
+/** A queue of connections that stands for this many times the delay is overload; a shorter one is a burst. */
+const QUEUE_DELAYS = 5
+/** Overload by the queue ends this long after the queue was last late. */
+const QUEUE_CALM_MS = 1000
+/** While the queue is late, one of so many requests is accepted: if refusals alone cannot empty it, work still gets done. */
+const ACCEPTED_OF = 16
 
-/** @param heapUsed percent, for tests. */
+/** @param queueMs how long new connections have been waiting in the kernel. @param heapUsed percent, for tests. */
 export function watchPressure(
   gateway: Pick<HostedGateway, 'overload'>,
   limits: () => PressureLimits,
   clock: Clock,
+  queueMs: () => number,
   heapUsed: () => number = heapUsedPercent,
 ): Timer {
   const delays: number[] = []
+  let queueLateAt: number | null = null
+  let refused = 0
   let due = clock.monotonic() + EVERY_MS
   gateway.overload.isLate = () => {
     const { loopDelayMs } = limits()
-    return loopDelayMs > 0 && clock.monotonic() - due > loopDelayMs * BATCH_DELAY
+    if (loopDelayMs === 0) return false
+    if (clock.monotonic() - due > loopDelayMs * BATCH_DELAY) return true
+    return queueMs() > loopDelayMs * BATCH_DELAY && ++refused % ACCEPTED_OF !== 0
   }
   return clock.every(EVERY_MS, () => {
     const now = clock.monotonic()
@@ -43,7 +54,11 @@ export function watchPressure(
     const heap = heapPercent > 0 ? heapUsed() : 0
     const over = (delayShare: number, heapBefore: number): boolean =>
       (loopDelayMs > 0 && delay > loopDelayMs * delayShare) || (heapPercent > 0 && heap > heapPercent - heapBefore)
-    gateway.overload.level = over(1, 0) ? 2 : over(BATCH_DELAY, BATCH_HEAP) ? 1 : 0
+    const queue = queueMs()
+    if (queue > loopDelayMs * (queueLateAt === null ? QUEUE_DELAYS : BATCH_DELAY)) queueLateAt = now
+    else if (queueLateAt !== null && now - queueLateAt > QUEUE_CALM_MS) queueLateAt = null
+    const queueIsLate = loopDelayMs > 0 && queueLateAt !== null
+    gateway.overload.level = over(1, 0) ? 2 : queueIsLate || over(BATCH_DELAY, BATCH_HEAP) ? 1 : 0
   })
 }
 

@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { HostedGateway } from '../../core/gateway.ts'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
+import { acceptQueue } from './accept-queue.ts'
 import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, nodeListener, refuse } from './node-handler.ts'
 import { type PendingConnections, pendingConnections } from './pending-connections.ts'
@@ -92,7 +93,11 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   // shows that there are too many.
   server.maxHeadersCount = MAX_HEADER_LINES + 1
   server.maxConnections = Math.ceil(gateway.env.get<number>('MAX_CONNECTIONS') / workers)
-  server.on('connection', pending.opened)
+  const queue = acceptQueue(clock)
+  server.on('connection', (socket) => {
+    queue.opened()
+    pending.opened(socket)
+  })
   // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
   const upgrade = toNodeUpgrade(gateway, { peer, clock, refusal: tooManyHeaders })
@@ -102,7 +107,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   })
   server.on('clientError', clientErrorHandler(clock))
   if (options.listen === undefined) await listen(server, options)
-  const watching = watchPressure(gateway, () => pressureLimits(gateway), clock)
+  const watching = watchPressure(gateway, () => pressureLimits(gateway), clock, queue.standingMs)
   server.once('close', () => watching.cancel())
   const address = server.address() as { address: string; port: number }
   const url = `${'setSecureContext' in server ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${address.port}`

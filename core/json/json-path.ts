@@ -1,8 +1,9 @@
 // Finds the span of a dotted path in JSON text without parsing the rest, so that edits splice bytes and the digits of untouched numbers
 // survive.
 import type { Json, JsonObject } from '../types/canonical.ts'
-import { type Member, type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
+import { type Member, type Span, skipSpace, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
+import { skipString } from './string-scan.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */
 export function pathSegments(path: string): string[] {

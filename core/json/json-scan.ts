@@ -4,6 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
 import type { MemberNames } from './member-names.ts'
+import { checkedRest, checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
 
 export interface Span {
   start: number
@@ -22,10 +23,13 @@ export interface Member extends Span {
 }
 
 const MAX_DEPTH = 128
+/** No API has a tenth as many. Each of them costs a member with its name. */
+const MAX_TOP_MEMBERS = 1000
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
-/** Longer strings (base64 images) are skipped by a native search. JSON.parse reports control characters in them. */
-export const CHECKED_STRING_BYTES = 1024
+/** Bytes of a string that one step of a scan checks. */
+const STRING_PART_BYTES = 1024 * 1024
+/** So many bits of a scalar's length count as further values: long strings take time as well. */
+const STEP_SHIFT = 8
 
 /** Limits of the number of values in a text. Each value costs memory and time when it is built, and most take only two bytes of text. */
 export interface ValueLimits {
@@ -47,7 +51,7 @@ export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, M
   return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
 
-/** Scans this many further values; null: the text has more. */
+/** Scans about this many further values, fewer when they are long; null: the text has more. */
 export type ObjectScan = (values: number) => Map<string, Member> | null
 
 /**
@@ -63,19 +67,24 @@ export function objectScan(
 ): ObjectScan {
   const members = new Map<string, Member>()
   const open = keys ?? new KeyStack()
+  const words = wordsOf(bytes)
   const maxValues = limits.values
   const maxNumbers = limits.numbers
+  const maxMembers = limits === UNLIMITED ? Number.POSITIVE_INFINITY : MAX_TOP_MEMBERS
   let topKey: string | null = null
   let keyStart = 0
   let from = skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
   let valueStart = from
   let values = 0
   let numbers = 0
+  /** Start of the string in which the last step ended; -1: it ended after a value. */
+  let openString = -1
   return step
 
   function step(steps: number): Map<string, Member> | null {
     let at = from
     let left = steps
+    const part = steps === Number.POSITIVE_INFINITY ? bytes.length : STRING_PART_BYTES
     if (open.depth === 0 && bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
     // Each turn consumes one value or one opening bracket.
     for (;;) {
@@ -84,7 +93,15 @@ export function objectScan(
         return null
       }
       const byte = bytes[at]
-      if (byte === 0x7b || byte === 0x5b) {
+      if (openString !== -1) {
+        at = checkedRest(bytes, at, words, part)
+        if (at < 0) {
+          from = ~at
+          return null
+        }
+        if (names !== null && open.inObject) names.text(at - openString)
+        openString = -1
+      } else if (byte === 0x7b || byte === 0x5b) {
         if (open.depth >= MAX_DEPTH) throw GatewayError.invalid(null, `The body is nested deeper than ${MAX_DEPTH} levels.`)
         if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
         const isObject = byte === 0x7b
@@ -105,8 +122,14 @@ export function objectScan(
           } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
         }
         const start = at
-        at = skipScalar(bytes, at)
+        at = byte === QUOTE ? checkedString(bytes, at, words, part) : skipWord(bytes, at)
+        if (at < 0) {
+          openString = start
+          from = ~at
+          return null
+        }
         if (names !== null && byte === QUOTE && open.inObject) names.text(at - start)
+        left -= (at - start) >> STEP_SHIFT
       }
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
@@ -137,7 +160,8 @@ export function objectScan(
   function readKey(start: number): number {
     if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
     if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
-    const end = keys === null ? skipString(bytes, start) : keys.read(bytes, start, skipString)
+    const plain = keys === null ? -1 : keys.read(bytes, start)
+    const end = plain === -1 ? checkedString(bytes, start, words) : plain
     const twice = keys === null ? null : keys.add(bytes, start, end)
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)
@@ -147,6 +171,7 @@ export function objectScan(
     if (bytes[colon] !== 0x3a) throw malformed(bytes, colon)
     const value = skipSpace(bytes, colon + 1)
     if (keys !== null && keys.depth === 1) {
+      if (members.size >= maxMembers) throw tooMany(maxMembers, 'members at its top level')
       topKey = keys.text(bytes, start, end)
       keyStart = start
       valueStart = value
@@ -191,12 +216,12 @@ export function skipValue(bytes: Uint8Array, at: number): number {
     } else if (byte === 0x2c || byte === 0x3a || byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
       at++
       continue
-    } else at = skipScalar(bytes, at)
+    } else at = skipWord(bytes, at)
     if (depth <= 0) return at
   }
 }
 
-/** Never reads beyond the end, nor does `skipString`: after one such load the engine's optimized code stays slower. */
+/** Never reads beyond the end, nor does any string scan: after one such load the engine's optimized code stays slower. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   const { length } = bytes
   while (at < length) {
@@ -207,48 +232,9 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   return at
 }
 
-/** `at` is the opening quote; returns the offset after the closing one. */
-export function skipString(bytes: Uint8Array, at: number): number {
-  const start = at++
-  const { length } = bytes
-  const checked = Math.min(start + CHECKED_STRING_BYTES, length)
-  while (at < checked) {
-    const byte = bytes[at] as number
-    // Most bytes are lower-case letters: one comparison.
-    if (byte > BACKSLASH) at++
-    else if (byte === QUOTE) return at + 1
-    else if (byte === BACKSLASH) {
-      const next = bytes[at + 1]
-      if (next === 0x75) {
-        for (let i = 2; i < 6; i++) if (!isHex(bytes[at + i])) throw malformed(bytes, at)
-        at += 6
-      } else if (next !== undefined && ESCAPES.has(next)) at += 2
-      else throw malformed(bytes, at)
-    } else if (byte < 0x20) throw malformed(bytes, at)
-    else at++
-  }
-  const end = at < length ? longString(bytes, at) : -1
-  if (end === -1) throw malformed(bytes, length)
-  return end
-}
-
-const ESCAPES = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
-
-function longString(bytes: Uint8Array, from: number): number {
-  let at = from
-  for (;;) {
-    const quote = bytes.indexOf(QUOTE, at)
-    if (quote === -1) return -1
-    let slashes = 0
-    while (quote - 1 - slashes >= from && bytes[quote - 1 - slashes] === BACKSLASH) slashes++
-    if (slashes % 2 === 0) return quote + 1
-    at = quote + 1
-  }
-}
-
-function skipScalar(bytes: Uint8Array, at: number): number {
+/** Skips a number or a literal. */
+function skipWord(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
-  if (byte === QUOTE) return skipString(bytes, at)
   if (byte === 0x74) return literal(bytes, at, 'true')
   if (byte === 0x66) return literal(bytes, at, 'false')
   if (byte === 0x6e) return literal(bytes, at, 'null')
@@ -283,15 +269,6 @@ function skipNumber(bytes: Uint8Array, at: number): number {
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39
-}
-
-function isHex(byte: number | undefined): boolean {
-  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
-}
-
-function malformed(bytes: Uint8Array, at: number, detail?: string): GatewayError {
-  const where = at >= bytes.length ? 'it ends too early' : `byte ${at}`
-  return GatewayError.invalid(null, `The body is not valid JSON (${detail ? `${detail}; ` : ''}${where}).`)
 }
 
 /** All scans share one: they are synchronous and never nest. */

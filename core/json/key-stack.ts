@@ -73,10 +73,10 @@ export class KeyStack {
   }
 
   /**
-   * Reads a key whose opening quote is at `start`, and keeps its hash for `add`. Returns the offset after its closing quote. A key with
-   * an escape or a fault has no hash, and `slowly` reads it.
+   * Reads a key whose opening quote is at `start`, and keeps its hash for `add`. Returns the offset after its closing quote; -1 for a
+   * key with an escape or a fault, which has no hash.
    */
-  read(bytes: Uint8Array, start: number, slowly: (bytes: Uint8Array, start: number) => number): number {
+  read(bytes: Uint8Array, start: number): number {
     const { length } = bytes
     let hash = 0
     let at = start + 1
@@ -93,7 +93,7 @@ export class KeyStack {
       at++
     }
     this.#hash = null
-    return slowly(bytes, start)
+    return -1
   }
 
   /** Adds the key that was read last. Returns it when the innermost object has it already, otherwise null. */

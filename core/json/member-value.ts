@@ -1,10 +1,10 @@
 // Reads the value of a scanned member. The scan has checked the grammar, so the first byte of a literal identifies it.
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json } from '../types/canonical.ts'
-import { CHECKED_STRING_BYTES, type Member } from './json-scan.ts'
+import type { Member } from './json-scan.ts'
 import { PIECE_BYTES, parseJson, parseSpan } from './parse-span.ts'
 
-/** Returns the value. @throws GatewayError 400 for control characters in a long string, which the scan does not check. */
+/** Returns the value. */
 export function memberValue(bytes: Uint8Array, member: Member): Json {
   const { start, end } = member
   const first = bytes[start]
@@ -14,6 +14,6 @@ export function memberValue(bytes: Uint8Array, member: Member): Json {
   if (end - start > PIECE_BYTES) return parseSpan(bytes, start, end)
   member.text ??= decodeUtf8(bytes, start, end)
   const { text } = member
-  if (first === 0x22 && end - start < CHECKED_STRING_BYTES && !text.includes('\\')) return text.slice(1, -1)
+  if (first === 0x22 && !text.includes('\\')) return text.slice(1, -1)
   return parseJson(text)
 }

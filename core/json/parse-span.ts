@@ -3,8 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/canonical.ts'
-import { type Span, skipSpace, skipString, skipValue } from './json-scan.ts'
+import { type Span, skipSpace, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
+import { skipString } from './string-scan.ts'
 
 export const PIECE_BYTES = 32 * 1024
 
@@ -17,17 +18,14 @@ export function parseJson(text: string): Json {
   }
 }
 
-/**
- * Returns the value between two offsets.
- * @throws GatewayError 400 for control characters in a long string, which the scan does not check.
- */
+/** Returns the value between two offsets of a text that was scanned before. */
 export function parseSpan(bytes: Uint8Array, start: number, end: number, pieceBytes = PIECE_BYTES): Json {
   const open = bytes[start]
   if (end - start <= pieceBytes || (open !== 0x5b && open !== 0x7b)) return parseJson(decodeUtf8(bytes, start, end))
   return open === 0x5b ? parseArray(bytes, start, pieceBytes) : parseObject(bytes, start, pieceBytes)
 }
 
-/** Returns the object whose members were scanned. @throws GatewayError 400 as `parseSpan` does. */
+/** Returns the object whose members were scanned. */
 export function parseMembers(bytes: Uint8Array, members: ReadonlyMap<string, Span>): JsonObject {
   const out: JsonObject = {}
   for (const [name, { start, end }] of members) define(out, name, parseSpan(bytes, start, end))

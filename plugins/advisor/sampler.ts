@@ -10,8 +10,8 @@ const MOST_PER_SECOND = 50
 const FEW_PER_SECOND = 10
 const BYTES_PER_EFFORT = 20_000
 const MAX_LEVEL = 4096
-/** Larger bodies are not in the sample: looking into one takes the event loop 5 ms for each megabyte, and most of it is an image or a file. */
-const MAX_BYTES = MOST_PER_SECOND * BYTES_PER_EFFORT
+/** A longer body is not in the sample: it is parsed in one turn of the event loop. */
+const MAX_BYTES = 512 * 1024
 const HOUR_MS = 3_600_000
 /** Bytes of the body that choose whether it is in the sample. Repeats and the turns of one conversation begin alike. */
 const CLASS_BYTES = 512
@@ -44,6 +44,7 @@ export class Sampler {
       this.#second = second
       this.#effort = 0
     }
+    if (body.length > MAX_BYTES) return 0
     if (this.#level > 1 && classOf(body, now) % this.#level !== 0) return 0
     const level = this.#level
     this.#effort += 1 + body.length / BYTES_PER_EFFORT

@@ -1,6 +1,7 @@
-// Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop. The native module is loaded on
-// first use: most gateways in a library have no password.
-import type { parseOptions } from '@node-rs/argon2'
+// Hashes and checks the dashboard password: Argon2 in PHC form, in the thread pool and not on the event loop. Most gateways in a
+// library have no password, so the native module is loaded on first use.
+import type { parseOptions as Parse } from '@node-rs/argon2'
+import { argon2 } from './argon2.ts'
 import type { Passwords } from './service.ts'
 import { slots } from './slots.ts'
 
@@ -18,7 +19,7 @@ const HINT = 'Make one with `hookgate password hash`, and keep it in single quot
 
 /** Returns Argon2id in PHC form, for GATEWAY_DASHBOARD_PASSWORD_HASH. */
 export async function hashPassword(password: string): Promise<string> {
-  const { hash } = await import('@node-rs/argon2')
+  const { hash } = await argon2()
   return hash(password, OWN_COST)
 }
 
@@ -27,8 +28,8 @@ export async function hashPassword(password: string): Promise<string> {
  * Rejects with an Error naming the variable for an invalid string, or for one that needs more than 256 MiB, 10 passes or 8 lanes.
  */
 export async function passwordCheck(phc: string): Promise<(password: string) => Promise<boolean>> {
-  const argon2 = await import('@node-rs/argon2')
-  const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc, argon2.parseOptions)
+  const { parseOptions, verify } = await argon2()
+  const { memoryCost, timeCost, parallelism, saltLen } = parsed(phc, parseOptions)
   const problems = [
     memoryCost > MAX_MEMORY_KIB && `m=${memoryCost} is more than ${MAX_MEMORY_KIB}`,
     memoryCost < 8 * parallelism && `m=${memoryCost} is less than eight times p`,
@@ -37,10 +38,10 @@ export async function passwordCheck(phc: string): Promise<(password: string) => 
     saltLen < MIN_SALT_BYTES && `the salt is shorter than ${MIN_SALT_BYTES} bytes`,
   ].filter((problem) => problem !== false)
   if (problems.length > 0) throw new Error(`${VARIABLE} is refused: ${problems.join('; ')}. ${HINT}`)
-  return (password) => argon2.verify(phc, password)
+  return (password) => verify(phc, password)
 }
 
-function parsed(phc: string, parse: typeof parseOptions): ReturnType<typeof parseOptions> {
+function parsed(phc: string, parse: typeof Parse): ReturnType<typeof Parse> {
   try {
     return parse(phc)
   } catch {
@@ -57,7 +58,7 @@ export function passwords(): Passwords {
     async check(password, phc) {
       none ??= hashPassword(crypto.randomUUID())
       const against = phc ?? (await none)
-      const { verify } = await import('@node-rs/argon2')
+      const { verify } = await argon2()
       return (await hashing.run(() => verify(against, password))) && phc !== null
     },
   }

@@ -5,11 +5,7 @@ import { chatDialect } from 'hookgate/adapters/dialects/chat'
 import { generateContentDialect } from 'hookgate/adapters/dialects/generate-content'
 import { messagesDialect } from 'hookgate/adapters/dialects/messages'
 import { responsesDialect } from 'hookgate/adapters/dialects/responses'
-import { dialectContract } from './node_modules/hookgate/dist/adapters/testing/dialect-contract.js'
-import { chatReplies } from './node_modules/hookgate/dist/adapters/testing/replies/chat.js'
-import { generateContentReplies } from './node_modules/hookgate/dist/adapters/testing/replies/generate-content.js'
-import { messagesReplies } from './node_modules/hookgate/dist/adapters/testing/replies/messages.js'
-import { responsesReplies } from './node_modules/hookgate/dist/adapters/testing/replies/responses.js'
+import { chatReplies, dialectContract, generateContentReplies, messagesReplies, responsesReplies } from './contract-tools.mjs'
 
 const DRIVERS = [
   [chatDialect, chatReplies],

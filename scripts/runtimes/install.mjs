@@ -50,6 +50,9 @@ export function installHookgate() {
   const [{ filename }] = JSON.parse(npm(ROOT, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder))
   npm(folder, 'install', '--ignore-scripts', '--omit=optional', `./${filename}`)
   const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
+  // The binary of Argon2 is an optional package as well; docs/runtimes.md says so.
+  const { version } = packages['node_modules/@node-rs/argon2']
+  npm(folder, 'install', '--ignore-scripts', '--omit=optional', `@node-rs/argon2-linux-${process.arch}-gnu@${version}`)
   const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript && !packages[path].optional)
   if (scripted.length > 0) throw new Error(`an installation of hookgate runs scripts: ${scripted.join(', ')}`)
   return folder

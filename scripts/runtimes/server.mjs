@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { createGateway } from 'hookgate'
 import { sqliteDatabase } from 'hookgate/adapters/stores/sqlite'
 import { ask, chatBody, connectionsOf, coreContract, record } from './contract.mjs'
-import { databaseContract } from './node_modules/hookgate/dist/adapters/testing/database-contract.js'
-import { hashPassword, passwordCheck } from './node_modules/hookgate/dist/plugins/sign-in/password.js'
+import { databaseContract, hashPassword, passwordCheck } from './server-tools.mjs'
 
 const lane = JSON.parse(process.argv[2])
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-runtime-'))

@@ -212,6 +212,7 @@ describe('the measure of pressure', () => {
   /** An event loop that is late by this many ms at each check. */
   function late(limits: PressureLimits, heap = () => 10) {
     let now = 0
+    let queue = 0
     let tick = (): void => {}
     const every = (_ms: number, fn: () => void) => {
       tick = fn
@@ -219,7 +220,13 @@ describe('the measure of pressure', () => {
     }
     const clock = { ...fakeClock(), monotonic: () => now, every }
     const overload = { level: 0 as Pressure, isLate: () => false }
-    watchPressure({ overload } as never, () => limits, clock, heap)
+    watchPressure(
+      { overload } as never,
+      () => limits,
+      clock,
+      () => queue,
+      heap,
+    )
     return Object.assign(
       (...delays: number[]) => {
         for (const delay of delays) {
@@ -235,6 +242,13 @@ describe('the measure of pressure', () => {
           const isLate = overload.isLate()
           now -= ms
           return isLate
+        },
+        /** Returns the level after a check, and how many of 160 requests are refused now. */
+        queued(ms: number) {
+          queue = ms
+          now += 100
+          tick()
+          return [overload.level, Array.from({ length: 160 }, () => overload.isLate()).filter(Boolean).length]
         },
       },
     )
@@ -253,6 +267,19 @@ describe('the measure of pressure', () => {
     const { isLateAfter } = late({ loopDelayMs: 200, heapPercent: 0 })
     expect([isLateAfter(100), isLateAfter(199), isLateAfter(201)]).toEqual([false, false, true])
     expect(late({ loopDelayMs: 0, heapPercent: 95 }).isLateAfter(99_999)).toBe(false)
+  })
+
+  it('a burst of connections is no overload, a queue that stands for longer is, until it has been short for a second', () => {
+    const { queued } = late({ loopDelayMs: 200, heapPercent: 0 })
+    expect(queued(900)[0]).toBe(0)
+    // One of sixteen is still accepted.
+    expect(queued(1001)).toEqual([1, 150])
+    expect(queued(60)).toEqual([1, 0])
+    expect(queued(150)).toEqual([1, 150])
+    const calm = Array.from({ length: 11 }, () => queued(0))
+    expect(calm.map(([level]) => level)).toEqual([...Array(10).fill(1), 0])
+    expect(queued(900)[0]).toBe(0)
+    expect(late({ loopDelayMs: 0, heapPercent: 95 }).queued(99_999)).toEqual([0, 0])
   })
 
   it('a heap near its limit refuses batches first', () => {

@@ -6,12 +6,12 @@ const body = (id: number, bytes: number): Uint8Array => {
   return Buffer.from(text.replace(' "', ` ${'x'.repeat(Math.max(bytes - text.length, 0))}"`))
 }
 
-it('a body above a megabyte is in no sample, and takes nothing from the sample of the others', () => {
+it('a body above 512 KiB is in no sample, and takes nothing from the sample of the others', () => {
   const sampler = new Sampler()
-  const large = body(0, 1_000_100)
+  const large = body(0, 524_400)
   for (let count = 0; count < 200; count++) expect(sampler.weight(large, 5000)).toBe(0)
   expect(sampler.weight(body(1, 100), 5000)).toBe(1)
-  expect(sampler.weight(body(2, 999_900), 5000)).toBe(1)
+  expect(sampler.weight(body(2, 524_000), 5000)).toBe(1)
 })
 
 it('thins with traffic, so that the weights still add up, and grows again in quiet seconds', () => {
