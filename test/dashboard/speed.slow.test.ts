@@ -1,4 +1,5 @@
-// How fast the dashboard is. Counts of rows and connections are checked; times depend on the machine and are printed.
+// How fast the dashboard is. Counts of rows and connections are checked, and frames while scrolling as the median of windows. Other times
+// depend on the machine and are printed.
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
@@ -11,6 +12,9 @@ const MOST_ROWS = 60
 const ROWS = 10_000
 const EVENTS_A_SECOND = 500
 const SECONDS = 5
+const [WINDOWS, WINDOW_FRAMES] = [9, 60]
+/** The goal is 20 ms; a machine that runs other tests skips a frame or two. */
+const MOST_FRAME_MS = 50
 
 const print = (what: string, figures: Record<string, string | number>): void =>
   console.info(
@@ -19,6 +23,8 @@ const print = (what: string, figures: Record<string, string | number>): void =>
       .join(', ')}`,
   )
 const p95 = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? 0
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0
 
 describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () => {
   let t: TestGateway
@@ -93,26 +99,38 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
         return most
       }, ROWS),
     )
-    const { frames, long } = (await body.evaluate(async (element) => {
-      const long: number[] = []
-      new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({
-        type: 'longtask',
-      })
-      const frames: number[] = []
-      let last = performance.now()
-      for (let frame = 0; frame < 120; frame++) {
-        element.scrollTo(0, (element.scrollHeight / 120) * frame)
-        await new Promise(requestAnimationFrame)
-        frames.push(performance.now() - last)
-        last = performance.now()
-      }
-      return { frames, long }
-    })) as { frames: number[]; long: number[] }
+    const windows = (await body.evaluate(
+      async (element, { count, size }) => {
+        const windows: { frames: number[]; long: number }[] = []
+        let long = 0
+        new PerformanceObserver((list) => {
+          long += list.getEntries().length
+        }).observe({ type: 'longtask' })
+        let last = performance.now()
+        for (let window = 0; window < count; window++) {
+          const [frames, before] = [[] as number[], long]
+          for (let frame = 0; frame < size; frame++) {
+            element.scrollTo(0, (element.scrollHeight / size) * frame)
+            await new Promise(requestAnimationFrame)
+            frames.push(performance.now() - last)
+            last = performance.now()
+          }
+          windows.push({ frames, long: long - before })
+        }
+        return windows
+      },
+      { count: WINDOWS, size: WINDOW_FRAMES },
+    )) as { frames: number[]; long: number }[]
+    const frame = median(windows.map(({ frames }) => p95(frames)))
+    const long = median(windows.map((window) => window.long))
     print('10,000 rows, goal 20 ms and 0', {
-      'frame p95': `${p95(frames).toFixed(1)} ms`,
-      'long tasks': long.length,
+      'frame p95': `${frame.toFixed(1)} ms`,
+      'long tasks': long,
       'row nodes': most,
     })
+    // Another process may take the machine for some windows, not for most of them.
+    expect(frame).toBeLessThanOrEqual(MOST_FRAME_MS)
+    expect(long).toBe(0)
     expect(Math.max(most, await drawn(page))).toBeLessThanOrEqual(MOST_ROWS)
     await close()
   })
