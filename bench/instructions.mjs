@@ -1,5 +1,5 @@
-// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages] [--without advisor,shadow-eval] [--subscribers 3]: instructions that the process executes for one JSON request,
-// counted by valgrind. On a busy machine clocks and CPU time differ by half. This count differs by a few percent, so it shows the effect
+// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages] [--without advisor,shadow-eval] [--subscribers 3] [--port 9175]:
+// instructions that the process executes for one JSON request, counted by valgrind. On a busy machine clocks and CPU time differ by half. This count differs by a few percent, so it shows the effect
 // of a change to the hot path. The warm-up is a number of requests, so that a slow machine compiles the same code. The count excludes the
 // kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code that V8 compiles after the warm-up.
 //
@@ -19,10 +19,12 @@ const { values } = parseArgs({
     messages: { type: 'boolean', default: false },
     without: { type: 'string' },
     subscribers: { type: 'string' },
+    port: { type: 'string', default: '9175' },
   },
 })
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const [MOCK, PORT] = [9174, 9175]
+const PORT = Number(values.port)
+const MOCK = PORT - 1
 const serve = (config) => [at('../dist/adapters/cli/main.js'), 'serve', '--config', at(config), '--port', String(PORT)]
 const full = ['--max-semi-space-size=64', ...serve('./gateway.config.mjs')]
 /** With --without or --subscribers only the gateway itself, with and without the difference. */
