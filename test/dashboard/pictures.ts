@@ -58,8 +58,11 @@ export async function overlaps(page: Page): Promise<string[]> {
     // Texts for screen readers only.
     const clipped = (element: Element | null): boolean =>
       element !== null && (getComputedStyle(element).clipPath === 'inset(50%)' || clipped(element.parentElement))
+    // A modal dialog hides what is behind it.
+    const modal = document.querySelector(':modal')
     const boxes = (selector: string) =>
       [...document.querySelectorAll(selector)].flatMap((element) => {
+        if (modal !== null && !modal.contains(element)) return []
         const box = element.getBoundingClientRect()
         const shown = box.width > 1 && box.height > 1 && (element as HTMLElement).checkVisibility() && !clipped(element)
         return shown ? [{ element, box }] : []
