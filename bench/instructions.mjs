@@ -1,5 +1,5 @@
-// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages]: instructions that the process executes for one JSON request,
-// counted by valgrind. On a busy machine clocks and CPU time differ by half. This count differs by a few percent, so it shows the effect
+// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages] [--without advisor,shadow-eval] [--subscribers 3] [--port 9175]:
+// instructions that the process executes for one JSON request, counted by valgrind. On a busy machine clocks and CPU time differ by half. This count differs by a few percent, so it shows the effect
 // of a change to the hot path. The warm-up is a number of requests, so that a slow machine compiles the same code. The count excludes the
 // kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code that V8 compiles after the warm-up.
 //
@@ -17,16 +17,29 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '1500' },
     warm: { type: 'string', default: '5000' },
     messages: { type: 'boolean', default: false },
+    without: { type: 'string' },
+    subscribers: { type: 'string' },
+    port: { type: 'string', default: '9175' },
   },
 })
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const [MOCK, PORT] = [9174, 9175]
+const PORT = Number(values.port)
+const MOCK = PORT - 1
 const serve = (config) => [at('../dist/adapters/cli/main.js'), 'serve', '--config', at(config), '--port', String(PORT)]
-const TARGETS = {
-  bare: [at('./harness/anchors/bare.mjs')],
-  kernel: ['--max-semi-space-size=64', ...serve('./kernel.config.mjs')],
-  'everything on': ['--max-semi-space-size=64', ...serve('./gateway.config.mjs')],
-}
+const full = ['--max-semi-space-size=64', ...serve('./gateway.config.mjs')]
+/** With --without or --subscribers only the gateway itself, with and without the difference. */
+const { without, subscribers } = values
+const TARGETS =
+  without !== undefined
+    ? { [`without ${without}`]: full, 'everything on': full }
+    : subscribers !== undefined
+      ? { 'no subscriber': full, [`${subscribers} subscribers of /api/events`]: full }
+      : {
+          bare: [at('./harness/anchors/bare.mjs')],
+          kernel: ['--max-semi-space-size=64', ...serve('./kernel.config.mjs')],
+          'everything on': full,
+        }
+const [first] = Object.keys(TARGETS)
 
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-instructions-'))
 const body = join(dir, 'body.json')
@@ -47,7 +60,7 @@ console.table(
   Object.fromEntries(
     Object.entries(rows).map(([name, each]) => [
       name,
-      { 'thousand instructions/request': Math.round(each / 1000), ratio: Math.round((each / rows.bare) * 100) / 100 },
+      { 'thousand instructions/request': Math.round(each / 1000), ratio: Math.round((each / rows[first]) * 1000) / 1000 },
     ]),
   ),
 )
@@ -64,21 +77,41 @@ async function counted(name) {
       ...{ GATEWAY_DATA_DIR: mkdtempSync(join(dir, 'data-')), GATEWAY_PRICING_SYNC_ENABLED: 'false' },
       // Valgrind delays the event loop; no request may be refused for it.
       GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
+      BENCH_WITHOUT: name === first ? (without ?? '') : '',
     },
   })
+  const streams = []
   const control = (...args) => execFileSync('callgrind_control', [...args, String(child.pid)], { stdio: 'ignore' })
   try {
     await listening()
+    if (name !== first) for (let tab = 0; tab < Number(subscribers ?? 0); tab++) streams.push(await subscribed())
     load('--seconds', '300', '--requests', values.warm)
     control('-i', 'on')
     const { ok } = load('--seconds', '300', '--requests', values.requests)
     control('-i', 'off')
     control('-d')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    for (const { bytes } of streams) process.stderr.write(`  a subscriber has read ${bytes >> 10} kB\n`)
     return total(out) / ok
   } finally {
+    for (const stream of streams) stream.child.kill('SIGKILL')
     child.kill('SIGKILL')
     await new Promise((resolve) => child.once('close', resolve))
   }
+}
+
+/** A process of its own reads the live events, as a tab of the dashboard does: this one waits for the load. */
+async function subscribed() {
+  const reader =
+    'const { body } = await fetch(process.argv[1]); let n = 0; for await (const chunk of body) if ((n += chunk.length) > 0) process.send?.(n)'
+  const args = ['--input-type=module', '-e', reader, `http://127.0.0.1:${PORT}/api/events`]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const state = { child, bytes: 0 }
+  child.on('message', (bytes) => {
+    state.bytes = bytes
+  })
+  while (state.bytes === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  return state
 }
 
 function load(...args) {

@@ -86,6 +86,7 @@ export async function callRoute(
   const reason = typeof route.audit === 'string' ? reasonIn(request) : undefined
   const operator = await operatorOf(route, request, peer, environment)
   const target: { id: string | null; details: Record<string, unknown> } = { id: null, details: {} }
+  let isAudited = typeof route.audit === 'string'
   const call = {
     params: pathParams(route.params, params),
     query: parsed(route.query, queryValues(route.query, url.searchParams)),
@@ -98,10 +99,13 @@ export async function callRoute(
       target.id = String(id)
       target.details = details
     },
+    unaudited() {
+      isAudited = false
+    },
   }
   const serve = async (): Promise<unknown> => {
     const answer = await route.handler(call)
-    if (typeof route.audit !== 'string') return answer
+    if (!isAudited || typeof route.audit !== 'string') return answer
     await environment.audit?.append({
       orgId: operator.orgId,
       actor: operator.actor,

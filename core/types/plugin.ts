@@ -61,6 +61,8 @@ export interface ApiCall<P, Q, B> {
   readonly request: Request
   /** Sets the target of the audit entry. Default: the path's `id`, otherwise the answer's `id`. */
   audited(target: string | number, details?: Record<string, unknown>): void
+  /** Writes no audit entry, because this call changed nothing. */
+  unaudited(): void
 }
 
 /**

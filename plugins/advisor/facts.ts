@@ -62,8 +62,8 @@ export interface FactSources {
   readonly calendar: Calendar
   readonly retentionDays: number
   readonly monthlyBudgetUsd: number | null
-  /** Returns the listed price. */
-  readonly price: Facts['price']
+  /** Returns the listed price at connections of this organization; null: the gateway's own. */
+  price(orgId: number | null, provider: string, model: string): ReturnType<Facts['price']>
   /** False without the plugin that stores settings. */
   changesSettings(): boolean
 }
@@ -94,7 +94,7 @@ export async function factsOf(
     virtualModels: gateway.use('virtualModels').list(orgId),
     keys: gateway.use('keys').list(orgId),
     busyKeys: retentionDays <= 0 || retentionDays >= IDLE_DAYS ? keys : null,
-    price,
+    price: (provider, model) => price(orgId, provider, model),
     quality: (served, challenger) => qualities.get(`${served} ${challenger}`) ?? null,
     setting: (key) => declared.get(key)?.value,
     isPinned: (key) => declared.get(key)?.pinned ?? false,

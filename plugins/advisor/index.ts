@@ -44,7 +44,7 @@ export const advisor = definePlugin({
       calendar,
       retentionDays: usageRetentionDays,
       monthlyBudgetUsd,
-      price: (provider, model) => modelFacts()?.facts(provider, model).price,
+      price: (orgId, provider, model) => modelFacts()?.facts(provider, model, orgId).price,
       changesSettings: () => settings() !== undefined,
     })
     const actions = actionsOn(gateway, advisor, settings)

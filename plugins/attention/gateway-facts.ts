@@ -89,6 +89,6 @@ function pluginFact({ name, errors, lastError }: PluginInfo): AttentionItem {
     since: lastError?.at ?? null,
     effect: `${errors} ${errors === 1 ? 'failure' : 'failures'} since the start; ${refused ? 'the requests were refused' : 'the hook was skipped'}.`,
     levers: [],
-    link: '/system?tab=plugins',
+    link: `/system?tab=plugins&open=${encodeURIComponent(name)}`,
   }
 }

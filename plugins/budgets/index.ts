@@ -108,7 +108,7 @@ export const budgets = definePlugin({
       entityOf: whose,
       outbox,
     })
-    const factsOf: FactsOf = (provider, model) => modelFacts()?.facts(provider, model)
+    const factsOf: FactsOf = (provider, model, orgId) => modelFacts()?.facts(provider, model, orgId)
     const compiledModels = {
       named: (orgId: number | null, name: string) => virtualModels()?.named(orgId, name) ?? null,
       providerId,

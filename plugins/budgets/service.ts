@@ -53,8 +53,12 @@ export interface EstimateService {
    * `budgets.unknownPrompt` refuses it.
    */
   tokens(ctx: RequestContext): TokenEstimate
-  /** Returns an upper limit of the cost of one call that a plugin makes, nano-USD; 0 when no price is known. */
-  ownCall(call: { readonly provider: string; readonly model: string }, request: Frozen<CanonicalRequest>): number
+  /** Returns an upper limit of the cost of one call that a plugin makes for an organization, nano-USD; 0 when no price is known. */
+  ownCall(
+    orgId: number | null,
+    call: { readonly provider: string; readonly model: string },
+    request: Frozen<CanonicalRequest>,
+  ): number
 }
 
 /** Active budgets, also disabled ones, read from memory. */

@@ -68,7 +68,7 @@ export function catalogRoutes(gateway: PluginGateway, entries: Entries, { accoun
       const listed = await live.of(wanted.flatMap(({ connection, enabled }) => (enabled ? [connection] : [])))
       const data = wanted.flatMap(({ connection }) =>
         offers.of(connection, listed.get(connection.id)).map(({ model, allowed, source }) => {
-          const known = facts.facts(connection.provider, model)
+          const known = facts.facts(connection.provider, model, orgId)
           return {
             connection_id: Number(connection.id),
             provider: connection.provider,

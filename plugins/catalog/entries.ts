@@ -68,8 +68,8 @@ function dearest(targets: readonly ModelFacts[]): ModelPrice | undefined {
 
 export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): Entries {
   const serving = (orgId: number | null) => accounts.list().filter((account) => account.enabled && account.orgId === orgId)
-  const concrete = (provider: string, model: string, createdAt: number): ModelEntry => {
-    const known = facts.facts(provider, model)
+  const concrete = (orgId: number | null, provider: string, model: string, createdAt: number): ModelEntry => {
+    const known = facts.facts(provider, model, orgId)
     return {
       id: `${provider}/${model}`,
       createdAt,
@@ -79,8 +79,8 @@ export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): E
       targets: null,
     }
   }
-  const made = ({ id, createdAt, modality, targets }: VirtualEntry): ModelEntry => {
-    const together = aggregated(targets.map(({ provider, model }) => facts.facts(provider, model)))
+  const made = (orgId: number | null, { id, createdAt, modality, targets }: VirtualEntry): ModelEntry => {
+    const together = aggregated(targets.map(({ provider, model }) => facts.facts(provider, model, orgId)))
     return {
       id,
       createdAt,
@@ -97,9 +97,9 @@ export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): E
     for (const { connection, createdAt } of connected)
       for (const { model, allowed } of offers.of(connection)) {
         const id = `${connection.provider}/${model}`
-        if (allowed && !found.has(id)) found.set(id, concrete(connection.provider, model, createdAt))
+        if (allowed && !found.has(id)) found.set(id, concrete(orgId, connection.provider, model, createdAt))
       }
-    for (const source of virtual) for (const entry of source.list(orgId)) found.set(entry.id, made(entry))
+    for (const source of virtual) for (const entry of source.list(orgId)) found.set(entry.id, made(orgId, entry))
     return [...found.values()]
   }
   return {
@@ -114,7 +114,7 @@ export function entriesOf({ accounts, offers, facts, virtual }: EntrySources): E
         ({ connection }) => connection.provider === provider && offers.serves(connection, model),
       )
       if (account === undefined || slash < 1 || facts.facts(provider, model).mode === undefined) return null
-      return concrete(provider, model, account.createdAt)
+      return concrete(orgId, provider, model, account.createdAt)
     },
   }
 }

@@ -14,36 +14,43 @@ const REMEMBERED_MS = 300_000
 const MAX_REMEMBERED = 5000
 
 export function modelFacts(card: RateCard, configuration: Configuration, clock: Clock): ModelFactsService {
-  const layers = new Set<FactsLayer>()
+  const layers = new Map<FactsLayer, ((orgId: number) => boolean) | undefined>()
   const remembered = new Map<string, ModelFacts>()
   let until = 0
   const refresh = () => remembered.clear()
   return {
     refresh,
     compiledIn,
-    layer(layer) {
-      layers.add(layer)
+    layer(layer, differs) {
+      layers.set(layer, differs)
       refresh()
       return () => {
         layers.delete(layer)
         refresh()
       }
     },
-    facts(provider, model) {
+    facts(provider, model, orgId = null) {
+      const of = orgId === null || !differs(orgId) ? null : orgId
       const now = clock.monotonic()
       if (now >= until || remembered.size >= MAX_REMEMBERED) {
         refresh()
         until = now + REMEMBERED_MS
       }
-      const key = `${provider}/${model}`
+      const key = of === null ? `${provider}/${model}` : `${of} ${provider}/${model}`
       let facts = remembered.get(key)
       if (facts === undefined) {
         facts = compiledIn(provider, model)
-        for (const layer of layers) facts = merged(facts, layer(provider, model))
+        for (const layer of layers.keys()) facts = merged(facts, layer(provider, model, of))
         remembered.set(key, facts)
       }
       return facts
     },
+  }
+
+  /** Organizations without facts of their own share one entry. */
+  function differs(orgId: number): boolean {
+    for (const own of layers.values()) if (own?.(orgId)) return true
+    return false
   }
 
   function compiledIn(provider: string, model: string): ModelFacts {

@@ -14,16 +14,25 @@ export interface ModelFacts {
   price?: Readonly<ModelPrice>
 }
 
-/** Returns additional or better facts about a model; null = none. `price` replaces the whole price. */
-export type FactsLayer = (provider: string, model: string) => Partial<ModelFacts> | null
+/**
+ * Returns additional or better facts about a model; null = none. `price` replaces the whole price. `orgId`: the organization whose
+ * connections serve it; null: the gateway's own.
+ */
+export type FactsLayer = (provider: string, model: string, orgId: number | null) => Partial<ModelFacts> | null
 
 export interface ModelFactsService {
-  /** Returns facts by provider id and bare model id. Synchronous and cached; prices are a few minutes old at most. */
-  facts(provider: string, model: string): ModelFacts
+  /**
+   * Returns facts by provider id and bare model id. Synchronous and cached; prices are a few minutes old at most.
+   * @param orgId the organization whose connections serve the model; null, the default: the gateway's own.
+   */
+  facts(provider: string, model: string, orgId?: number | null): ModelFacts
   /** Returns facts without the layers; looked up each time. */
   compiledIn(provider: string, model: string): ModelFacts
-  /** Adds a layer over the earlier ones: a rate card, overrides. Returns a function that removes it, for the plugin's teardown. */
-  layer(layer: FactsLayer): () => void
+  /**
+   * Adds a layer over the earlier ones: a rate card, overrides. Returns a function that removes it, for the plugin's teardown.
+   * @param differs returns true for an organization with facts of its own; absent: all have the same.
+   */
+  layer(layer: FactsLayer, differs?: (orgId: number) => boolean): () => void
   /** Drops cached facts, because a layer has changed. */
   refresh(): void
 }

@@ -185,9 +185,11 @@ export function oauthRoutes(parts: OAuthRoutes): void {
       account: accountRecord.optional(),
     }),
     audit: 'oauth.poll',
-    async handler({ params, orgId, audited }) {
+    async handler({ params, orgId, audited, unaudited }) {
       const { status, connectionId } = await device.poll(orgId ?? 0, params.session_id)
-      audited(connectionId ?? '-', { status })
+      // Pages ask every few seconds: only the outcome is a change.
+      if (status === 'pending' || status === 'slow_down') unaudited()
+      else audited(connectionId ?? '-', { status })
       return { status, ...(connectionId === undefined ? {} : { account: await shown(orgId, connectionId) }) }
     },
   })

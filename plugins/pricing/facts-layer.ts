@@ -24,9 +24,9 @@ export function factsLayer(
   resolver: Resolver,
   below: FactsBelow,
   origins: WeakMap<ModelPrice, PriceOrigin>,
-): (provider: string, model: string) => Facts | null {
-  return (provider, model) => {
-    const { price, source, ref, borrowed, match } = resolver.resolve(null, provider, model)
+): (provider: string, model: string, orgId: number | null) => Facts | null {
+  return (provider, model, orgId) => {
+    const { price, source, ref, borrowed, match } = resolver.resolve(orgId, provider, model)
     // Built-in facts are there already.
     const own = price !== undefined && source !== 'builtin' && ref !== null
     if (own) origins.set(price, { ref, borrowed })

@@ -106,8 +106,8 @@ export const pricing = definePlugin({
     })
 
     const origins = new WeakMap<ModelPrice, PriceOrigin>()
-    const takeBack = modelFacts.layer(factsLayer(found, modelFacts, origins))
-    const listed = (provider: string, model: string) => modelFacts.facts(provider, model).price
+    const takeBack = modelFacts.layer(factsLayer(found, modelFacts, origins), found.has)
+    const listed = (provider: string, model: string, orgId: number | null) => modelFacts.facts(provider, model, orgId).price
     let markup = markupNow()
     gateway.settings.watch('billing.markup_pct', () => {
       markup = markupNow()

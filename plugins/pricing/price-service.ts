@@ -62,8 +62,8 @@ function leadsHere(address: string | null): boolean {
 export interface PriceParts {
   readonly resolver: Resolver
   readonly owners: ConnectionOwners
-  /** Returns the price that lists show, with facts of every plugin. */
-  listed(provider: string, model: string): ModelPrice | undefined
+  /** Returns the price that lists show, with facts of every plugin. @param orgId owner of the connection */
+  listed(provider: string, model: string, orgId: number | null): ModelPrice | undefined
   /** The origin of each synced price; other prices are built in or foreign. */
   readonly origins: WeakMap<ModelPrice, PriceOrigin>
   /** Read for every call. */
@@ -99,11 +99,9 @@ export function priceService({ resolver, owners, listed, origins, markup }: Pric
       const byUnits = usage.units === undefined ? null : unitPrice(orgId, call, usage.units)
       // An image model may have prices for tokens, too: the price of the unit is the one that applies.
       if (byUnits !== null) return owners.isLocal(connection) && byUnits.borrowed ? FREE : byUnits.price
-      const own = orgId !== null && resolver.has(orgId) ? resolver.resolve(orgId, provider, model) : null
-      const price = own?.source === 'override' ? own.price : listed(provider, model)
+      const price = listed(provider, model, orgId)
       if (price === undefined || !isPriced(price)) return owners.isLocal(connection) ? FREE : null
-      const { ref, borrowed } =
-        own?.source === 'override' ? { ref: 'override', borrowed: false } : (origins.get(price) ?? BUILTIN)
+      const { ref, borrowed } = origins.get(price) ?? BUILTIN
       // A model on a loopback address is free, even if its name matches a priced public model.
       if (borrowed && owners.isLocal(connection)) return FREE
       const costNano = tokenCost(price, usage)

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
+import { isReplay } from '../../core/records/replays.ts'
 import { AccountBook } from './accounts/account-book.ts'
 import type { AccountState } from './accounts/account-state.ts'
 import { errorRules } from './accounts/error-rules.ts'
@@ -168,6 +169,16 @@ export const resilience = definePlugin({
         const block = book.of(connection.id).blocked(connection, model, now)
         if (block === null) return null
         return { reason: block.reason, until: block.until === null ? null : clock.now() + Math.ceil(block.until - now) }
+      },
+      async slot(connection, source) {
+        const limit = capacity.limitOf(connection, isReplay({ source }))
+        const release = limit === null ? null : await capacity.account(connection, limit)
+        const state = book.of(connection.id)
+        state.inflight++
+        return () => {
+          state.inflight--
+          release?.()
+        }
       },
       clear: (id) => book.clear(id),
       clearLocks: (id, model) => book.clearLocks(id, model),

@@ -23,6 +23,11 @@ export interface AccountStateService {
   of(connection: Connection): AccountStateRecord
   /** The reason why the router skips the account for this model now; `until` in epoch ms. */
   blocked(connection: Connection, model: string): { readonly reason: SkipReason; readonly until: number | null } | null
+  /**
+   * Takes an in-flight slot for a call outside the pipeline, and returns the function that frees it: call it once. A replay may fill half
+   * of the slots. @throws GatewayError with skip `at_capacity`
+   */
+  slot(connection: Connection, source: string): Promise<() => void>
   /** Removes cooldown, locks, quota, circuit and a refused credential, for a connection with a new key. */
   clear(connectionId: string): void
   /** Ends the locks of one model (`*`: the lock of all models), or every lock. Returns how many. */

@@ -14,6 +14,8 @@ export interface EmbedderSources {
   readonly connections: Pick<ConnectionService, 'list'>
   /** Whether the account must not be called for the model now. */
   resting(connection: Connection, model: string): boolean
+  /** Takes an in-flight slot; the result frees it. @throws GatewayError when the account has no room */
+  slot(connection: Connection, source: string): Promise<() => void>
 }
 
 // The embedding model: a concrete model of an external provider. A virtual one could depend on the answer that it should find, so it is
@@ -72,12 +74,16 @@ const answer = z.object({
     .catch(undefined),
 })
 
-export function embedder({ clock, log, calls, connections, resting }: EmbedderSources): Embedder {
+export function embedder({ clock, log, calls, connections, resting, slot }: EmbedderSources): Embedder {
   return async ({ orgId, source, by: { provider, model }, texts }) => {
     const asked = connections.list(provider, model, { principal: { ...NO_KEY, orgId } })
-    const connection = asked.find((one) => !resting(one, model))
+    const account = await withRoom(
+      asked.filter((one) => !resting(one, model)),
+      source,
+    )
     let costNano = 0
-    if (connection === undefined) return { vectors: null, costNano }
+    if (account === null) return { vectors: null, costNano }
+    const { connection, release } = account
     const startedAt = clock.now()
     try {
       const body = { model, input: texts, encoding_format: 'float' }
@@ -104,7 +110,21 @@ export function embedder({ clock, log, calls, connections, resting }: EmbedderSo
         error: error instanceof z.ZodError ? 'not understood' : String(error),
       })
       return { vectors: null, costNano }
+    } finally {
+      release()
     }
+  }
+
+  /** Returns the first account with a free slot, which is taken; null: all are full. */
+  async function withRoom(list: readonly Connection[], source: string) {
+    for (const connection of list) {
+      try {
+        return { connection, release: await slot(connection, source) }
+      } catch {
+        // Another account may have room.
+      }
+    }
+    return null
   }
 }
 

@@ -105,6 +105,7 @@ export const semanticCache = definePlugin({
       connections,
       calls: gateway.use('directCalls'),
       resting: (connection, model) => (accountState()?.blocked(connection, model) ?? null) !== null,
+      slot: async (connection, source) => (await accountState()?.slot(connection, source)) ?? (() => {}),
     })
     const embeddings: EmbeddingService = {
       model: modelFor,

@@ -2,7 +2,7 @@
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { globMatch } from '../../core/text/glob.ts'
 import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext, Target } from '../../core/types/context.ts'
+import type { RequestContext, Step, Target } from '../../core/types/context.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin.ts'
 
 /** Input and output price together, as a part of the served model's. */
@@ -17,7 +17,7 @@ export interface Challenger {
 
 export interface Challengers {
   /** Returns null when no model is cheap enough, or a price is unknown. */
-  of(ctx: RequestContext<'chat'>, served: { readonly provider: string; readonly model: string }): Challenger | null
+  of(ctx: RequestContext<'chat'>, served: Pick<Step, 'provider' | 'model' | 'shared'>): Challenger | null
 }
 
 /** @param allowed globs over `provider/model`; none: every model. */
@@ -53,14 +53,16 @@ export function challengersOf(gateway: PluginGateway, allowed: () => readonly st
 
   return {
     of(ctx, served) {
-      const limit = priceOf(facts.facts(served.provider, served.model))
+      const { orgId } = ctx.principal
+      // A shared connection is one of the gateway's own.
+      const limit = priceOf(facts.facts(served.provider, served.model, served.shared === true ? null : orgId))
       if (limit === null) return null
       const globs = allowed()
       let best: { price: number; found: Challenger } | null = null
       let needs: Needs | null = null
       for (const target of targetsOf(ctx)) {
         if (globs.length > 0 && !globs.some((glob) => globMatch(glob, `${target.provider}/${target.model}`))) continue
-        const known = facts.facts(target.provider, target.model)
+        const known = facts.facts(target.provider, target.model, orgId)
         const price = priceOf(known)
         if (price === null || price > limit * MOST || (best !== null && price >= best.price)) continue
         needs ??= needsOf(ctx.request)

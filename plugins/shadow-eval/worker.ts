@@ -56,7 +56,7 @@ export function replayWorker({ gateway, store, spending, calls, scorer, active }
     const target = targetOf(sample)
     if (!calls.available(orgId, target, payload.request)) return later(sample)
     // The score is reserved with the replay: for an answer as long as the one that is there.
-    const reserved = ownCall(target, payload.request) + scorer.costOf(orgId, payload, payload.answer)
+    const reserved = ownCall(orgId, target, payload.request) + scorer.costOf(orgId, payload, payload.answer)
     if (reserved > spending.capNano) return failed(sample, 'over_cap')
     const now = clock.now()
     const day = dayOf(now)

@@ -55,7 +55,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
   function ranking(orgId: number | null): CompiledTarget[] {
     const measured = latency(orgId)
     const possible = knowledge.offered(orgId).all.flatMap(({ provider, model, isDefault }) => {
-      const { mode, price, contextWindow } = knowledge.facts(provider, model)
+      const { mode, price, contextWindow } = knowledge.facts(orgId, provider, model)
       const known = price !== undefined || contextWindow !== undefined
       if (mode === 'chat' ? !known && !isDefault : mode !== undefined || !isDefault) return []
       const target = plainTarget(provider, model)
@@ -65,7 +65,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     // When every target is unavailable, the executor reports that and the retry time.
     const awake = possible.filter(({ available }) => available.length > 0)
     const eligible = awake.length > 0 ? awake : possible
-    const prices = ranks(eligible.map(({ target }) => blendedPrice(target)))
+    const prices = ranks(eligible.map(({ target }) => blendedPrice(orgId, target)))
     const qualityOf = ({ provider, model }: CompiledTarget) => knowledge.quality(orgId, provider, model)
     const times = ranks(eligible.map(({ target }) => measured.any(target.id)?.ms ?? null))
     return eligible
@@ -95,8 +95,8 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     return Math.max(0, ...available.map((connection) => knowledge.quotaLeft(connection, model) ?? UNKNOWN.quota))
   }
 
-  function blendedPrice({ provider, model }: CompiledTarget): number | null {
-    const { price } = knowledge.facts(provider, model)
+  function blendedPrice(orgId: number | null, { provider, model }: CompiledTarget): number | null {
+    const { price } = knowledge.facts(orgId, provider, model)
     return price?.input === undefined || price.output === undefined ? null : 0.6 * price.input + 0.4 * price.output
   }
 
@@ -105,7 +105,7 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
     narrowed(all, needs) {
       const able: CompiledTarget[] = []
       for (const target of all.targets) {
-        if (capable(knowledge.facts(target.provider, target.model), needs)) able.push(target)
+        if (capable(knowledge.facts(all.orgId, target.provider, target.model), needs)) able.push(target)
         if (able.length === TRIED) break
       }
       // Model facts may be wrong, so keep at least one target.

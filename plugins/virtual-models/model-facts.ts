@@ -30,11 +30,12 @@ export interface Accounts {
 export type Assumed = ReadonlyMap<string, 'up' | 'down'>
 
 export interface Knowledge {
-  facts(provider: string, model: string): Facts
+  /** @param orgId the organization whose connections serve the model */
+  facts(orgId: number | null, provider: string, model: string): Facts
   /** Returns nano-USD; null: unknown. */
-  cost(provider: string, model: string, inputTokens: number, maxTokens: number | null): number | null
+  cost(orgId: number | null, provider: string, model: string, inputTokens: number, maxTokens: number | null): number | null
   /** Returns nano-USD per 1M tokens, input and output together. */
-  listedPrice(provider: string, model: string): number | null
+  listedPrice(orgId: number | null, provider: string, model: string): number | null
   offered(orgId: number | null): Offered
   accounts(
     orgId: number | null,
@@ -65,11 +66,12 @@ export function knowledgeOf(
   const quota = gateway.optional('quota')
   const shadow = gateway.optional('shadow')
   const accounts = gateway.use('accounts')
-  const facts = (provider: string, model: string): Facts => modelFacts()?.facts(provider, model) ?? NOTHING
+  const facts: Knowledge['facts'] = (orgId, provider, model) => modelFacts()?.facts(provider, model, orgId) ?? NOTHING
   return {
     facts,
-    cost: (provider, model, inputTokens, maxTokens) => estimatedCost(facts(provider, model), inputTokens, maxTokens),
-    listedPrice: (provider, model) => listedPrice(facts(provider, model)),
+    cost: (orgId, provider, model, inputTokens, maxTokens) =>
+      estimatedCost(facts(orgId, provider, model), inputTokens, maxTokens),
+    listedPrice: (orgId, provider, model) => listedPrice(facts(orgId, provider, model)),
     offered: (orgId) => catalogue()?.offered(orgId) ?? NO_OFFERS,
     stateOf: (connection) => accountState()?.of(connection) ?? null,
     quality: (orgId, provider, model) => (usesQuality(orgId) ? (shadow()?.known(orgId, provider, model)?.score ?? null) : null),

@@ -2,7 +2,7 @@
 // the caller gets the vendor's answer.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { Json } from '../../core/types/canonical.ts'
-import type { Candidate, EncodedCall, RequestContext, Slot } from '../../core/types/context.ts'
+import type { Candidate, EncodedCall, RequestContext, Slot, Target } from '../../core/types/context.ts'
 import type { Result } from '../../core/types/result.ts'
 import type { CompiledTarget } from './compiled-model.ts'
 import type { Knowledge } from './model-facts.ts'
@@ -16,19 +16,18 @@ export type Overflow = (ctx: RequestContext, candidate: Candidate, next: () => P
 
 /** @param tooSmall the largest context window that was too small for the request. */
 export function overflow(knowledge: Knowledge, tooSmall: Slot<number>): Overflow {
-  const windowOf = ({ target }: Candidate): number | null => knowledge.facts(target.provider, target.model).contextWindow ?? null
+  const windowOf = ({ provider, model }: Target, { principal }: RequestContext): number | null =>
+    knowledge.facts(principal.orgId, provider, model).contextWindow ?? null
   return async (ctx, candidate, next) => {
     const limit = tooSmall.get(ctx)
-    const window = windowOf(candidate)
+    const window = windowOf(candidate.target, ctx)
     if (limit !== undefined && (window === null || window <= limit)) throw smaller()
     try {
       return await next()
     } catch (thrown) {
       if (window === null || !GatewayError.is(thrown) || !isOverflow(thrown)) throw thrown
       tooSmall.set(ctx, window)
-      const roomier = ctx.plan?.targets.some(
-        ({ provider, model }) => (knowledge.facts(provider, model).contextWindow ?? 0) > window,
-      )
+      const roomier = ctx.plan?.targets.some((target) => (windowOf(target, ctx) ?? 0) > window)
       throw roomier ? onward(thrown) : thrown
     }
   }

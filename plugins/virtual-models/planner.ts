@@ -48,6 +48,7 @@ const KNOWN_FOR_MS = 1000
 
 /** Facts about a virtual model's targets, refreshed once a second instead of per request. */
 interface Known {
+  readonly orgId: number | null
   /** Monotonic ms. */
   readonly until: number
   readonly facts: ReadonlyMap<Candidate['target'], Facts>
@@ -60,11 +61,17 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
   const sessions = stickySessions({ ...shared, monotonic, quotaLeft: knowledge.quotaLeft })
   const remembered = new WeakMap<readonly CompiledTarget[], Known>()
 
-  const knownOf = ({ targets }: CompiledModel, now: number): Known => {
+  const knownOf = ({ targets }: CompiledModel, orgId: number | null, now: number): Known => {
     let known = remembered.get(targets)
-    if (known === undefined || known.until <= now) {
-      const facts = new Map(targets.map((target) => [target, knowledge.facts(target.provider, target.model)]))
-      known = { until: now + KNOWN_FOR_MS, facts, limits: limitsOf(facts.values()) }
+    // Organizations share the names of GATEWAY_ROUTES, and each has its own prices.
+    if (known === undefined || known.until <= now || known.orgId !== orgId) {
+      const facts = new Map(
+        targets.map((target) => [
+          target,
+          knowledge.facts(target.shared === undefined ? orgId : null, target.provider, target.model),
+        ]),
+      )
+      known = { orgId, until: now + KNOWN_FOR_MS, facts, limits: limitsOf(facts.values()) }
       remembered.set(targets, known)
     }
     return known
@@ -78,7 +85,7 @@ export function planner({ knowledge, random, monotonic, shared, accounts }: Plan
     plan(ctx, route, candidates) {
       const { compiled, needs } = route
       const now = monotonic()
-      const known = knownOf(compiled, now)
+      const known = knownOf(compiled, ctx.principal.orgId, now)
       const factsOf = (target: CompiledTarget): Facts => known.facts.get(target) as Facts
       // A chain cannot omit one of its steps.
       const filters = ctx.operation === 'chat' && compiled.ordering !== 'pipeline'

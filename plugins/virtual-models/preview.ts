@@ -37,8 +37,8 @@ export function orderNow(sources: PreviewSources, orgId: number | null, { compil
   const order = ordered(compiled.ordering, kept, compiled.config, {
     turn: () => planner.cursors.peek(compiled),
     random: null,
-    cost: ({ provider, model }) => knowledge.cost(provider, model, facts.inputTokens, facts.maxTokens),
-    listedPrice: ({ provider, model }) => knowledge.listedPrice(provider, model),
+    cost: ({ provider, model }) => knowledge.cost(orgId, provider, model, facts.inputTokens, facts.maxTokens),
+    listedPrice: ({ provider, model }) => knowledge.listedPrice(orgId, provider, model),
     quality: ({ provider, model }) => knowledge.quality(orgId, provider, model),
     latency: (target) => latencyOf(planner, orgId, target, facts)?.ms ?? null,
   })
@@ -48,8 +48,9 @@ export function orderNow(sources: PreviewSources, orgId: number | null, { compil
 export function previewOf(sources: PreviewSources, model: VirtualModel, previewed: Previewed): Preview {
   const { clock, knowledge, planner, providerId } = sources
   const { compiled, facts } = previewed
+  const { orgId } = model
   const { looked, kept, order } = orderNow(sources, model.orgId, previewed)
-  const cost = ({ provider, model }: CompiledTarget) => knowledge.cost(provider, model, facts.inputTokens, facts.maxTokens)
+  const cost = ({ provider, model }: CompiledTarget) => knowledge.cost(orgId, provider, model, facts.inputTokens, facts.maxTokens)
   const odds = new Map(probabilities(kept).map((probability, index) => [kept[index]?.target, probability]))
   const disabled = model.targets.filter(({ enabled }) => !enabled).map((target) => recipeTarget(target, providerId))
   return {
@@ -64,9 +65,9 @@ export function previewOf(sources: PreviewSources, model: VirtualModel, previewe
       ...(model.strategy === 'weighted' ? { draw_probability: odds.get(target) ?? 0 } : {}),
       connections_available: accounts.available.length,
       connections_total: accounts.total,
-      signals: signalsOf(knowledge, target, accounts, {
+      signals: signalsOf(knowledge, orgId, target, accounts, {
         cost: cost(target),
-        latency: latencyOf(planner, model.orgId, target, facts),
+        latency: latencyOf(planner, orgId, target, facts),
       }),
     })),
     dropped: [
@@ -84,7 +85,7 @@ function latencyOf(planner: Planner, orgId: number | null, { id }: CompiledTarge
 /** Returns whether a target can serve the request. As for requests, all stay when no target that has an account can. */
 function fitting(
   knowledge: Knowledge,
-  { ordering, modality, targets }: CompiledModel,
+  { ordering, modality, targets, orgId }: CompiledModel,
   { inputTokens, features }: RequestFacts,
   looked: readonly Looked[],
 ): (target: CompiledTarget) => boolean {
@@ -96,18 +97,19 @@ function fitting(
     tokens: inputTokens,
     mayFill: () => true,
   }
-  const able = ({ provider, model }: CompiledTarget) => capable(knowledge.facts(provider, model), needs)
+  const able = ({ provider, model }: CompiledTarget) => capable(knowledge.facts(orgId, provider, model), needs)
   return looked.some(({ target, accounts }) => accounts.considered > 0 && able(target)) ? able : () => true
 }
 
 /** Unknown members are absent. */
 function signalsOf(
   knowledge: Knowledge,
+  orgId: number | null,
   { provider, model }: CompiledTarget,
   { available }: Accounts,
   { cost, latency }: { cost: number | null; latency: { ms: number; samples: number } | null },
 ): Signals {
-  const { price } = knowledge.facts(provider, model)
+  const { price } = knowledge.facts(orgId, provider, model)
   const left = available.flatMap((connection) => knowledge.quotaLeft(connection, model) ?? [])
   const states = available.flatMap((connection) => knowledge.stateOf(connection) ?? [])
   return {

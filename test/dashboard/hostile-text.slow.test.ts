@@ -83,10 +83,18 @@ const PATHS = [
   '/connections?open=1',
   '/spend',
   '/spend?tab=budgets',
+  '/spend?tab=advisor',
+  '/spend?tab=advisor&week=2026-W47',
+  '/connections?tab=sign-ins',
+  '/connections?tab=registry',
   '/keys?open=1',
   '/webhooks',
   '/system?tab=audit',
   '/system?tab=settings',
+  '/system?tab=plugins',
+  '/system?tab=responses',
+  '/system?tab=tunnel',
+  '/system?tab=interception',
 ]
 
 describe.skipIf(BROWSER === null)('hostile texts on every page (needs chromium)', () => {

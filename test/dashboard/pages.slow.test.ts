@@ -22,6 +22,7 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['reports', '/spend?tab=reports'],
   ['savings', '/spend?tab=savings'],
   ['the advisor', '/spend?tab=advisor'],
+  ['the digest', '/spend?tab=advisor&week=2026-W46'],
   ['prices', '/spend?tab=prices&set=new'],
   ['keys', '/keys?open=1'],
   ['a new key', '/keys?add=1'],

@@ -15,6 +15,16 @@ export const VIEWS: readonly (readonly [name: string, path: string])[] = [
   ['keys', '/keys'],
   ['webhooks', '/webhooks'],
   ['system', '/system'],
+  ['new-key', '/keys?add=1'],
+  ['accounts', '/connections?tab=sign-ins'],
+  ['providers', '/connections?tab=registry'],
+  ['advisor', '/spend?tab=advisor'],
+  ['digest', '/spend?tab=advisor&week=2026-W46'],
+  ['pipeline', '/system?tab=pipeline'],
+  ['plugins', '/system?tab=plugins'],
+  ['responses', '/system?tab=responses'],
+  ['tunnel', '/system?tab=tunnel'],
+  ['interception', '/system?tab=interception'],
   ['peek', '/keys?open=1'],
   ['error', '/no/such/page'],
 ]
@@ -48,8 +58,11 @@ export async function overlaps(page: Page): Promise<string[]> {
     // Texts for screen readers only.
     const clipped = (element: Element | null): boolean =>
       element !== null && (getComputedStyle(element).clipPath === 'inset(50%)' || clipped(element.parentElement))
+    // A modal dialog hides what is behind it.
+    const modal = document.querySelector(':modal')
     const boxes = (selector: string) =>
       [...document.querySelectorAll(selector)].flatMap((element) => {
+        if (modal !== null && !modal.contains(element)) return []
         const box = element.getBoundingClientRect()
         const shown = box.width > 1 && box.height > 1 && (element as HTMLElement).checkVisibility() && !clipped(element)
         return shown ? [{ element, box }] : []

@@ -1,4 +1,5 @@
-// How fast the dashboard is. Counts of rows and connections are checked; times depend on the machine and are printed.
+// How fast the dashboard is. Counts of rows and connections are checked, and the CPU time of a frame while scrolling as the median of
+// windows. Other times depend on the machine and are printed.
 import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
@@ -11,6 +12,9 @@ const MOST_ROWS = 60
 const ROWS = 10_000
 const EVENTS_A_SECOND = 500
 const SECONDS = 5
+const [WINDOWS, WINDOW_FRAMES] = [9, 30]
+/** CPU time of the page's main thread, while each frame shows other rows. The goal is 20 ms; others on the same core may double it. */
+const MOST_FRAME_MS = 40
 
 const print = (what: string, figures: Record<string, string | number>): void =>
   console.info(
@@ -19,6 +23,8 @@ const print = (what: string, figures: Record<string, string | number>): void =>
       .join(', ')}`,
   )
 const p95 = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? 0
+
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0
 
 describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () => {
   let t: TestGateway
@@ -93,26 +99,22 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
         return most
       }, ROWS),
     )
-    const { frames, long } = (await body.evaluate(async (element) => {
-      const long: number[] = []
-      new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({
-        type: 'longtask',
-      })
-      const frames: number[] = []
-      let last = performance.now()
-      for (let frame = 0; frame < 120; frame++) {
-        element.scrollTo(0, (element.scrollHeight / 120) * frame)
-        await new Promise(requestAnimationFrame)
-        frames.push(performance.now() - last)
-        last = performance.now()
-      }
-      return { frames, long }
-    })) as { frames: number[]; long: number[] }
-    print('10,000 rows, goal 20 ms and 0', {
-      'frame p95': `${p95(frames).toFixed(1)} ms`,
-      'long tasks': long.length,
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Performance.enable')
+    const [frames, cpu]: [number[], number[]] = [[], []]
+    for (let window = 0; window < WINDOWS; window++) {
+      const before = await threadSeconds(devtools)
+      frames.push(p95((await body.evaluate(scrolled, WINDOW_FRAMES)) as number[]))
+      cpu.push((((await threadSeconds(devtools)) - before) * 1000) / WINDOW_FRAMES)
+    }
+    print('10,000 rows, goal 20 ms', {
+      'frame p95': `${median(frames).toFixed(1)} ms`,
+      'CPU of a frame': `${median(cpu).toFixed(1)} ms`,
       'row nodes': most,
     })
+    // On a busy machine a frame waits for other processes, so the page's own time has the bound.
+    expect(median(cpu)).toBeGreaterThan(0)
+    expect(median(cpu)).toBeLessThanOrEqual(MOST_FRAME_MS)
     expect(Math.max(most, await drawn(page))).toBeLessThanOrEqual(MOST_ROWS)
     await close()
   })
@@ -173,6 +175,25 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
     await close()
   })
 })
+
+/** Runs in the page: scrolls the whole list and returns the time of each frame, ms. */
+async function scrolled(element: HTMLElement | SVGElement, count: number): Promise<number[]> {
+  const frames: number[] = []
+  let last = performance.now()
+  for (let frame = 0; frame < count; frame++) {
+    element.scrollTo(0, (element.scrollHeight / count) * frame)
+    await new Promise(requestAnimationFrame)
+    frames.push(performance.now() - last)
+    last = performance.now()
+  }
+  return frames
+}
+
+/** CPU time of the page's main thread so far. */
+async function threadSeconds(devtools: CDPSession): Promise<number> {
+  const { metrics } = await devtools.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'ThreadTime')?.value ?? 0
+}
 
 /** After a garbage collection. */
 async function measured(devtools: CDPSession): Promise<{ at: number; busy: number; heap: number }> {

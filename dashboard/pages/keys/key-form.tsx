@@ -24,6 +24,7 @@ export function KeyForm({ of: key, submit, onSubmit, onCancel }: KeyFormProps) {
   const [center, setCenter] = useState(key?.cost_center ?? '')
   const [expires, setExpires] = useState(key?.expires_at?.slice(0, 16) ?? '')
   const [exempt, setExempt] = useState(key?.guardrails_exempt ?? false)
+  const [shadowOptOut, setShadowOptOut] = useState(key?.shadow_opt_out ?? false)
   const send = (): Promise<unknown> =>
     onSubmit({
       label,
@@ -34,6 +35,7 @@ export function KeyForm({ of: key, submit, onSubmit, onCancel }: KeyFormProps) {
       cost_center: center.trim() === '' ? null : center.trim(),
       expires_at: expires === '' ? null : new Date(`${expires}Z`).toISOString(),
       guardrails_exempt: exempt,
+      shadow_opt_out: shadowOptOut,
     })
   return (
     <Form submit={submit} onSubmit={send} onCancel={onCancel}>
@@ -82,6 +84,12 @@ export function KeyForm({ of: key, submit, onSubmit, onCancel }: KeyFormProps) {
         onInput={setExpires}
       />
       <CheckField name="guardrails_exempt" label="Exempt from guardrails" value={exempt} onInput={setExempt} />
+      <CheckField
+        name="shadow_opt_out"
+        label="Never sample its requests for shadow evaluation"
+        value={shadowOptOut}
+        onInput={setShadowOptOut}
+      />
     </Form>
   )
 }

@@ -73,6 +73,7 @@ export function KeyPeek({ of: key, rates, onSecret }: KeyPeekProps) {
             ],
             ['Cost center', key.cost_center ?? UNKNOWN],
             ['Guardrails', key.guardrails_exempt ? 'exempt' : 'apply'],
+            ['Shadow evaluation', key.shadow_opt_out ? 'never sampled' : 'sampled where it is on'],
             [
               'Expires',
               key.expires_at === null ? (

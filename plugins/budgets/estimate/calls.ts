@@ -3,13 +3,15 @@ import { capsOf } from '../../../core/models/model-caps.ts'
 import type { ConnectionService } from '../../../core/services.ts'
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
 import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { RequestContext, Target } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import type { Provider } from '../../../core/types/provider.ts'
 
 export interface Call {
   readonly provider: string
   readonly model: string
+  /** The organization whose connection serves it, and so the one whose prices apply; null: the gateway's own. */
+  readonly orgId: number | null
   /** Tokens. */
   readonly input: number
   /** Output tokens of all choices. */
@@ -32,7 +34,7 @@ export interface CompiledModels {
 }
 
 /** Returns the output tokens of one choice. @param cap `max_tokens` of the virtual model; null = it sets none. */
-export type OutputOf = (provider: string, model: string, cap: number | null) => number
+export type OutputOf = (target: Upstream & Pick<Target, 'shared'>, cap: number | null) => number
 
 /** Tokens of the gateway's own prompt for a judge, or for a pipeline step without an instruction. */
 const OWN_WORDS = 200
@@ -50,11 +52,12 @@ export function callsOf(
   const choices = Math.max(1, Math.ceil(request.sampling.n ?? 1))
   const targets = ctx.plan?.targets ?? []
   const model = ctx.virtualModel === null ? null : compiledModels.named(ctx.principal.orgId, ctx.virtualModel)
-  const single = ({ provider, model: name }: { provider: string; model: string }, extra = 0, times = choices): Call => ({
-    provider,
-    model: name,
+  const single = (target: Upstream & Pick<Target, 'shared'>, extra = 0, times = choices): Call => ({
+    provider: target.provider,
+    model: target.model,
+    orgId: payerOf(ctx, target),
     input: input + extra,
-    output: outputOf(provider, name, capOf(model, provider, name, compiledModels)) * times,
+    output: outputOf(target, capOf(model, target.provider, target.model, compiledModels)) * times,
   })
 
   if (ctx.plan?.strategy === 'pipeline') {
@@ -81,6 +84,11 @@ export function callsOf(
     return { calls: asked.map((target) => single(target)), all: false }
   }
   return { calls: targets.map((target) => single(target)), all: false }
+}
+
+/** A shared connection is one of the gateway's own. */
+export function payerOf({ principal }: RequestContext, { shared }: Pick<Target, 'shared'>): number | null {
+  return shared === undefined ? principal.orgId : null
 }
 
 /** A judge may have a price when no target has one. */

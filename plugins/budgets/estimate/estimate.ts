@@ -7,7 +7,7 @@ import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { Services } from '../../../core/types/plugin.ts'
 import type { TokenEstimate } from '../service.ts'
-import { areSeveral, type Call, type CompiledModels, callsOf, type Upstream } from './calls.ts'
+import { areSeveral, type Call, type CompiledModels, callsOf, type OutputOf, payerOf, type Upstream } from './calls.ts'
 import { estimateOperation } from './operation.ts'
 import { type PromptSize, promptSize } from './prompt-size.ts'
 import type { Estimate, EstimateRules } from './rules.ts'
@@ -15,7 +15,8 @@ import { type ServerUse, serverUse, toolsOf } from './server-tools.ts'
 import { unknownPrompt } from './unknown-prompt.ts'
 
 type Facts = ReturnType<Services['modelFacts']['facts']>
-export type FactsOf = (provider: string, model: string) => Facts | undefined
+/** @param orgId owner of the connections that serve the model */
+export type FactsOf = (provider: string, model: string, orgId: number | null) => Facts | undefined
 
 /** Output tokens when neither request nor model sets a limit. */
 const DEFAULT_OUTPUT = 4096
@@ -35,7 +36,7 @@ export function estimator(
     const targets = ctx.plan?.targets ?? []
     if (!isConversation(ctx)) return estimateOperation(ctx, rules)
     // Most requests without a price are found without reading the request.
-    if (!targets.some(({ provider, model }) => factsOf(provider, model)?.price) && !areSeveral(ctx))
+    if (!targets.some((target) => factsOf(target.provider, target.model, payerOf(ctx, target))?.price) && !areSeveral(ctx))
       return { nano: 0, leastNano: 0, explicit: false }
     const { calls, all, asked, explicit } = askedOf(ctx, factsOf, compiledModels, rules)
     const total = (of: readonly Call[]): number => {
@@ -63,7 +64,7 @@ export function tokenEstimator(
     }
     const { calls, all, asked, explicit } = askedOf(ctx, factsOf, compiledModels, rules)
     const prompts = calls.map((call) =>
-      inputTokens(call, asked, factsOf(call.provider, call.model)?.contextWindow ?? DEFAULT_WINDOW),
+      inputTokens(call, asked, factsOf(call.provider, call.model, call.orgId)?.contextWindow ?? DEFAULT_WINDOW),
     )
     const totals = calls.map(({ output }, index) => (prompts[index] as number) + output)
     const total = (of: readonly number[]) => whole(all ? of.reduce((sum, one) => sum + one, 0) : Math.max(0, ...of))
@@ -72,11 +73,12 @@ export function tokenEstimator(
 }
 
 /** Returns an upper limit of the cost of one call that the gateway itself makes, nano-USD; 0 without a known price. */
-export function ownCallEstimator(factsOf: FactsOf): (call: Upstream, request: Frozen<CanonicalRequest>) => number {
-  return ({ provider, model }, request) => {
+export function ownCallEstimator(factsOf: FactsOf): Services['estimates']['ownCall'] {
+  return (orgId, { provider, model }, request) => {
     const prompt = promptSize(request, encodeUtf8(JSON.stringify(request)).length)
-    const output = outputTokens(request, request.maxTokens, factsOf(provider, model)?.maxOutputTokens, null)
-    return bounded(costOf({ provider, model, input: prompt.tokens, output }, { prompt, request, use: NO_TOOLS }, factsOf))
+    const output = outputTokens(request, request.maxTokens, factsOf(provider, model, orgId)?.maxOutputTokens, null)
+    const call = { provider, model, orgId, input: prompt.tokens, output }
+    return bounded(costOf(call, { prompt, request, use: NO_TOOLS }, factsOf))
   }
 }
 
@@ -111,9 +113,10 @@ function askedOf(
   const said = largestBound(request)
   const isRaised = (target: Upstream) =>
     request.source !== 'responses' && rules.dialectsOf(ctx, request, target).includes('responses')
-  const outputOf = (provider: string, model: string, cap: number | null): number => {
-    const output = outputTokens(request, said, factsOf(provider, model)?.maxOutputTokens, cap)
-    return output < LEAST_OF_RESPONSES && isRaised({ provider, model }) ? LEAST_OF_RESPONSES : output
+  const outputOf: OutputOf = (target, cap) => {
+    const facts = factsOf(target.provider, target.model, payerOf(ctx, target))
+    const output = outputTokens(request, said, facts?.maxOutputTokens, cap)
+    return output < LEAST_OF_RESPONSES && isRaised(target) ? LEAST_OF_RESPONSES : output
   }
   return { ...callsOf(ctx, prompt.tokens, outputOf, compiledModels), asked, explicit: said !== undefined }
 }
@@ -171,8 +174,7 @@ function inputTokens({ input, output }: Call, { prompt, use, unknown }: Asked, w
 
 function costOf(call: Call, asked: Asked, factsOf: FactsOf): bigint {
   const { prompt, request, use } = asked
-  const { provider, model, output } = call
-  const facts = factsOf(provider, model)
+  const facts = factsOf(call.provider, call.model, call.orgId)
   const price = facts?.price
   if (price === undefined) return 0n
   const input = inputTokens(call, asked, facts?.contextWindow ?? DEFAULT_WINDOW)
@@ -182,7 +184,7 @@ function costOf(call: Call, asked: Asked, factsOf: FactsOf): bigint {
   const modalities = request?.modalities
   let [perInput, perOutput] = [0, 0]
   for (const rate of rates) {
-    perInput = Math.max(perInput, rate.input ?? 0, rate.cacheWrite ?? 0)
+    perInput = Math.max(perInput, rate.input ?? 0, rate.cacheRead ?? 0, rate.cacheWrite ?? 0)
     if (prompt.longCache) perInput = Math.max(perInput, rate.cacheWrite1h ?? 0)
     if (prompt.hasAudio) perInput = Math.max(perInput, rate.inputAudio ?? 0)
     if (prompt.hasImage) perInput = Math.max(perInput, rate.inputImage ?? 0)
@@ -192,7 +194,7 @@ function costOf(call: Call, asked: Asked, factsOf: FactsOf): bigint {
   }
   const micro =
     BigInt(whole(input)) * BigInt(whole(perInput)) +
-    BigInt(whole(output)) * BigInt(whole(perOutput)) +
+    BigInt(whole(call.output)) * BigInt(whole(perOutput)) +
     BigInt(whole(use.searches)) * BigInt(whole(price.webSearch ?? 0))
   return (micro + 999_999n) / 1_000_000n
 }

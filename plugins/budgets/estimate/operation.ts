@@ -12,8 +12,10 @@ export function estimateOperation(ctx: RequestContext, { operations, connections
   const tokens = { inputTotal: inputTokens, outputTotal: outputTokens, total: inputTokens + outputTokens }
   const usage = { ...noUsage(), ...tokens, ...(units === undefined ? {} : { units }) }
   let nano = 0
-  for (const { provider, model } of ctx.plan?.targets ?? [])
-    for (const connection of connections()?.list(provider, model, ctx) ?? [])
+  for (const { provider, model, shared, connectionId } of ctx.plan?.targets ?? []) {
+    const found = shared === undefined ? connections()?.list(provider, model, ctx) : connections()?.shared?.(connectionId ?? '')
+    for (const connection of found === undefined ? [] : [found].flat())
       nano = Math.max(nano, service.price({ connection, model, operation: ctx.operation, usage })?.costNano ?? 0)
+  }
   return { nano, leastNano: bounded ? nano : 0, explicit: bounded }
 }

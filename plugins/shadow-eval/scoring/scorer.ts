@@ -73,9 +73,9 @@ export function scorer({ gateway, calls, random, judgeModel }: ScorerSources): S
   return {
     costOf(orgId, payload, other) {
       const by = judge()
-      if (by !== null) return RUNS * estimates.ownCall(by, judgeRequest(nameOf(by), payload, other, true))
+      if (by !== null) return RUNS * estimates.ownCall(orgId, by, judgeRequest(nameOf(by), payload, other, true))
       const model = embeddings()?.model(orgId) ?? null
-      return model === null ? 0 : estimates.ownCall(model, embeddingRequest(textsOf(payload, other)))
+      return model === null ? 0 : estimates.ownCall(orgId, model, embeddingRequest(textsOf(payload, other)))
     },
     async score(orgId, payload, other, signal) {
       const by = judge()

@@ -163,6 +163,20 @@ describe('a recommendation for a virtual model', () => {
     expect(await record(id)).toBe(before)
     const { body: audit } = await w.api<{ data: object[] }>('GET', '/api/audit?action=advisor.rollback')
     expect(audit.data[0]).toMatchObject({ actor: 'advisor', target: String(body.id), details: { reason } })
+    const taken = async () =>
+      (await w.api<{ data: { kind: string }[] }>('GET', '/api/attention')).body.data.filter(
+        ({ kind }) => kind === 'advice_taken_back',
+      )
+    expect(await taken()).toMatchObject([
+      {
+        severity: 'warning',
+        subject: { kind: 'advisor_action', id: String(body.id), label: 'coder' },
+        effect: reason === 'latency' ? 'Requests took longer than before.' : 'More requests failed than before.',
+        link: `/spend?tab=advisor&action=${body.id}`,
+      },
+    ])
+    await w.clock.advance('25h')
+    expect(await taken()).toEqual([])
   })
 
   it('is taken back when requests cost more', async () => {

@@ -224,6 +224,8 @@ describe('the gateway itself', () => {
       ['reload_refused', 'warning'],
       ['shared_store_fallback', 'warning'],
     ])
+    expect(found[0]?.link).toBe(`/system?tab=plugins&open=${found[0]?.subject.id}`)
+    expect(found[0]?.subject.id).toBe('broken')
     expect(found[2]?.since).toBe(new Date(clock.now()).toISOString())
   })
 

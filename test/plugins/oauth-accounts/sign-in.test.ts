@@ -223,6 +223,8 @@ describe('a sign-in on another device', () => {
     await s.clock.advance('5s')
     const { json } = await poll(session_id)
     expect(json).toMatchObject({ status: 'complete', account: { email: 'ada@example.test' } })
+    const audit = async () => (await s.call('GET', '/api/audit?action=oauth.poll')).json.data
+    expect(await audit()).toMatchObject([{ target: String(json.account.id), details: { status: 'complete' } }])
     expect((await poll(session_id)).json).toEqual(json)
     expect((await s.ask()).status).toBe(200)
   })

@@ -56,6 +56,22 @@ describe('no vector is a miss, never an error', () => {
     expect(await asked).toMatchObject({ status: 200, cache: 'miss' })
   })
 
+  it('an account with all of its requests in flight is not asked, and has room again afterwards', async () => {
+    const clock = fakeClock()
+    s = await site({ ports: { clock }, env: { ACCOUNT_MAX_INFLIGHT: '1' } })
+    s.embed.fails = 'silent'
+    const first = ask('q')
+    await expect.poll(() => s.embed.asked.length).toBe(1)
+    expect(await ask('q 0.5')).toMatchObject({ status: 200, cache: 'miss' })
+    expect(s.embed.asked).toHaveLength(1)
+    await clock.advance(2000)
+    expect(await first).toMatchObject({ status: 200, cache: 'miss' })
+    s.embed.fails = null
+    await ask('q')
+    expect(s.embed.asked).toHaveLength(2)
+    expect(await ask('q')).toMatchObject({ cache: 'hit', type: 'semantic' })
+  })
+
   it('a vector of another length finds nothing', async () => {
     s = await site()
     await ask()

@@ -126,6 +126,13 @@ it('embeddings compare when an embedding model is configured and no judge is', a
     expect(sample).toMatchObject({ method: 'embedding', score_cost_usd: 0.000008 })
     expect(sample.score).toBeCloseTo(0.8, 5)
     expect((await s.shadow()).today).toMatchObject({ spent_usd: 0.000188, reserved_usd: 0 })
+    // A replay fills at most half of an account's slots, and half of one is none.
+    const { body } = await s.api<{ data: { id: number; provider: string }[] }>('GET', '/api/providers')
+    const { id } = body.data.find(({ provider }) => provider === 'embed') as { id: number }
+    expect((await s.api('PUT', `/api/providers/${id}`, { max_inflight: 1 })).status).toBe(200)
+    await s.ask()
+    expect((await s.replayed(2)).data.map(({ method }) => method)).toEqual(['token_f1', 'embedding'])
+    expect(embed.asked).toHaveLength(1)
   } finally {
     await embed.close()
   }

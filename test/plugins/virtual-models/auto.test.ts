@@ -92,7 +92,7 @@ describe('its ranking', () => {
       providersOf: () => [],
     }
     const knowledge: Knowledge = {
-      facts: (_provider, model) => ({ capabilities: {}, ...known(model) }),
+      facts: (_orgId, _provider, model) => ({ capabilities: {}, ...known(model) }),
       cost: () => null,
       listedPrice: () => null,
       offered: () => offered,

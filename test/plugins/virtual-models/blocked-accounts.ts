@@ -12,6 +12,7 @@ export const blockedAccounts = (blocked: Blocked, state: { breaker: string; infl
       gateway.provide('accountState', {
         blocked: ({ provider }) => blocked[provider] ?? null,
         of: () => state as never,
+        slot: async () => () => {},
         clear() {},
         clearLocks: () => 0,
       })
