@@ -11,7 +11,7 @@ import { forgetPassword, insertIdentity, insertUser, markVerified, normalEmail, 
 
 const RANK: Record<OrgRole, number> = { member: 0, admin: 1, owner: 2 }
 
-/** What a sign-in changed, for the audit log. */
+/** A change by a sign-in, for the audit log. */
 interface Change {
   readonly orgId: number | null
   readonly action: 'user.create' | 'member.set' | 'member.remove'
