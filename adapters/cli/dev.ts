@@ -15,6 +15,7 @@ import { firstLoad } from './dev/first-load.ts'
 import { inspector } from './dev/inspector.ts'
 import { devListen, networkUrl } from './dev/listen.ts'
 import { type DevTunnel, openTunnel } from './dev/tunnel.ts'
+import { onHangup } from './hangup.ts'
 import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
 import { styled } from './table.ts'
 import { terminalLog } from './terminal-log.ts'
@@ -79,7 +80,7 @@ export const devCommand = action({
       await running.close()
       await loaded.close()
     }, log)
-    process.on('SIGHUP', () => void loaded.refresh())
+    onHangup(() => void loaded.refresh())
     warnIfOpen(host, gateway.env.get<boolean>('REQUIRE_API_KEY'), log)
     warnOfSlips(gateway.env, log)
     const url = listener.url.replace(/\/$/, '')

@@ -6,6 +6,7 @@ import type { LoadedGateway, LoadOptions } from '../node/load-gateway.ts'
 import type { RunningServer } from '../node/serve.ts'
 import { action } from './action.ts'
 import { dotEnvOfProcess } from './dot-env.ts'
+import { onHangup } from './hangup.ts'
 import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
 import { isQuiet } from './terminal.ts'
 import { serverLog } from './terminal-log.ts'
@@ -129,7 +130,7 @@ async function run(loaded: LoadedGateway, { log, drainMs, seat, banner }: RunOpt
   const greet = () => (banner ? printBanner(loaded, url) : undefined)
   if (seat !== null) return takeOrders(seat, loaded, server, url, greet, log)
   onSignals(() => server.close(), log)
-  process.on('SIGHUP', () => {
+  onHangup(() => {
     log.info('serve.reloading', { signal: 'SIGHUP', file: loaded.path !== null })
     void loaded.refresh()
   })

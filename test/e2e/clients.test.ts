@@ -43,9 +43,10 @@ describe('the lane of real clients', { timeout: 300_000 }, () => {
   it('tells a session that failed, with what failed', async () => {
     // Without stored responses the default of the AI SDK fails.
     const off = { GATEWAY_RESPONSES_STATE: 'false' }
-    const { rows } = await lane(['--only', 'ai-sdk-responses', '--upstream', 'chat'], off)
+    const { code, rows } = await lane(['--only', 'ai-sdk-responses', '--upstream', 'chat'], off)
     const [bare, unstored] = rows.map(({ cells }) => cells.chat)
-    expect(bare).toMatchObject({ ok: false, limit: true })
+    expect(code).toBe(1)
+    expect(bare).toMatchObject({ ok: false, limit: false })
     expect(bare?.failures).toContain('400 POST /v1/responses')
     expect(bare?.failures).toContain('the client did not print the final text')
     expect(unstored).toMatchObject({ ok: true, failures: [] })
@@ -53,7 +54,9 @@ describe('the lane of real clients', { timeout: 300_000 }, () => {
 
   it('skips a client that is not installed, by name', async () => {
     const { code, rows } = await lane(['--only', 'codex'])
-    expect(rows).toMatchObject([{ id: 'codex', skipped: 'not installed: @openai/codex', cells: {} }])
+    expect(rows).toMatchObject(
+      ['codex', 'codex-socket'].map((id) => ({ id, skipped: 'not installed: @openai/codex', cells: {} })),
+    )
     expect(code).toBe(0)
   })
 })

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import { systemClock } from '../../../core/timing/clock.ts'
 import type { Logger, Timer } from '../../../core/types/ports.ts'
 import { type Authority, authority } from '../../stores/ipc/authority.ts'
+import { onHangup } from '../hangup.ts'
 import { type Restarts, restarts } from './restarts.ts'
 import { LINK_FD, type Listening, type Order, PORT, SEAT } from './seat.ts'
 
@@ -106,7 +107,7 @@ export function runPrimary({ count, log }: PrimaryOptions): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.on('SIGHUP', () => {
+  onHangup(() => {
     log.info('serve.reloading', { signal: 'SIGHUP' })
     for (const { worker } of places) order(worker, 'reload')
   })

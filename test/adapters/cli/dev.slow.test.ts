@@ -48,13 +48,21 @@ interface Session {
   readonly url: string
   shown(): string
   press(keys: string): void
+  /** Closes the terminal. */
+  hangUp(): void
   readonly ended: Promise<void>
 }
 
 /** On a busy machine a start takes long. */
 const PATIENT = { timeout: 60_000 }
 
-async function session(cwd: string, flags: string, first = /watching .*\n/, more: NodeJS.ProcessEnv = {}): Promise<Session> {
+async function session(
+  cwd: string,
+  flags: string,
+  first = /watching .*\n/,
+  more: NodeJS.ProcessEnv = {},
+  name = 'dev',
+): Promise<Session> {
   const env = {
     ...process.env,
     ...more,
@@ -62,7 +70,7 @@ async function session(cwd: string, flags: string, first = /watching .*\n/, more
     GATEWAY_DATA_DIR: join(cwd, 'data'),
     GATEWAY_PRICING_SYNC_ENABLED: 'false',
   }
-  const command = `${process.execPath} ${hookgateRoot}/dist/adapters/cli/main.js dev --config ${cwd}/gateway.config.ts ${flags}`
+  const command = `${process.execPath} ${hookgateRoot}/dist/adapters/cli/main.js ${name} --config ${cwd}/gateway.config.ts ${flags}`
   const child = execFile('script', ['-qec', `stty cols 200 rows 50; exec ${command}`, '/dev/null'], { cwd, env })
   let text = ''
   child.stdout?.on('data', (data) => {
@@ -77,6 +85,7 @@ async function session(cwd: string, flags: string, first = /watching .*\n/, more
     },
     shown,
     press: (keys) => void child.stdin?.write(keys),
+    hangUp: () => void child.kill('SIGKILL'),
     ended,
   }
 }
@@ -203,6 +212,15 @@ it.runIf(process.platform === 'linux')(
   },
   180_000,
 )
+
+it.each(['dev', 'serve', 'serve --workers 2'])('%s ends when its terminal is closed', async (name) => {
+  const cwd = project()
+  const { url, hangUp } = await session(cwd, '--port 0', /hookgate listening on .*\n/, {}, name)
+  expect(await word(url)).toBe('said first')
+  hangUp()
+  const running = (): string => execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' })
+  await expect.poll(running, PATIENT).not.toContain(cwd)
+}, 180_000)
 
 it('serves an ordinary request of a client that offers HTTP/2 with it', async () => {
   const { url, press, ended } = await session(project(), '--port 0')

@@ -287,7 +287,7 @@ function sensibleCall(operation: Operation, model: string): object | undefined {
   if (operation.body === null) return undefined
   const user = { role: 'user', content: 'Hi' }
   if (/^\/v1beta|:\w+$/.test(operation.path)) return googleBody(operation.path)
-  if (operation.path === '/v1/responses' || operation.path.endsWith('/input_tokens')) return { model, input: 'Hi' }
+  if (operation.path === '/v1/responses' || /\/(?:input_tokens|compact)$/.test(operation.path)) return { model, input: 'Hi' }
   if (operation.path.startsWith('/v1/conversations')) return { items: [user], metadata: { a: 'b' } }
   if (operation.path === '/v1/completions') return { model, prompt: 'Hi' }
   if (operation.path.startsWith('/v1/messages') || operation.path === '/v1/chat/completions') return { model, messages: [user] }
