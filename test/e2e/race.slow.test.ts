@@ -122,6 +122,8 @@ describe.each(places)('$name', ({ processes, postgres, workers = 1 }) => {
       GATEWAY_PRICING_SYNC_ENABLED: 'false',
       // The test sends a thousand requests at once; the gateway must not shed them on a slow machine.
       GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
+      // On a busy machine this process needs more than a second to write to all of its connections.
+      GATEWAY_MAX_PENDING_CONNECTIONS_PER_ADDRESS: String(COUNT),
       GATEWAY_CONFIG: join(cwd, 'gateway.config.mjs'),
       ...(server ? { GATEWAY_DATABASE_URL: server.url, GATEWAY_MASTER_KEY: randomBytes(32).toString('base64') } : {}),
     }
