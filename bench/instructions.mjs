@@ -1,7 +1,8 @@
 // node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages] [--without advisor,shadow-eval] [--subscribers 3] [--port 9175]:
-// instructions that the process executes for one JSON request, counted by valgrind. On a busy machine clocks and CPU time differ by half. This count differs by a few percent, so it shows the effect
-// of a change to the hot path. The warm-up is a number of requests, so that a slow machine compiles the same code. The count excludes the
-// kernel (system calls equal those of bare, except SQLite's) and cache misses. It includes code that V8 compiles after the warm-up.
+// instructions that the process executes for one JSON request, counted by valgrind. On a busy machine clocks and CPU time differ by half.
+// This count differs by a few percent, so it shows the effect of a change to the hot path. The warm-up is a number of requests, so that a
+// slow machine compiles the same code. The count excludes the kernel (system calls equal those of bare, except
+// SQLite's) and cache misses. It includes code that V8 compiles after the warm-up.
 //
 // Needs `npm run build`, valgrind and a C compiler; some minutes. Loopback only, bounded in time.
 import { execFileSync, spawn } from 'node:child_process'

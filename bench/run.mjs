@@ -27,10 +27,10 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
-if (args.includes('--peers') && !args.includes('--table')) process.argv.push('--table')
-for (const name of ['growth', 'table', 'workers']) {
-  if (!process.argv.includes(`--${name}`)) continue
-  await import(`./${name}.mjs`)
+const OTHERS = { growth: 'growth', table: 'table', peers: 'table', workers: 'workers' }
+for (const [flag, file] of Object.entries(OTHERS)) {
+  if (!args.includes(`--${flag}`)) continue
+  await import(`./${file}.mjs`)
   process.exit()
 }
 const node = args.includes('--node') ? args[args.indexOf('--node') + 1] : process.execPath

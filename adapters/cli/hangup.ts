@@ -1,6 +1,5 @@
-// SIGHUP means "reload" for a service, and "the terminal was closed" for a command in one.
+// Handles SIGHUP: a service manager sends it to reload, and the system sends it when a terminal is closed.
 import { closeSync, openSync } from 'node:fs'
-import process from 'node:process'
 
 /**
  * Calls `reload` on SIGHUP. A server that was started on a terminal drains as after SIGTERM when its terminal was closed: otherwise it

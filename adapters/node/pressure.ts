@@ -19,11 +19,11 @@ const SAMPLES = 5
  */
 const BATCH_DELAY = 0.5
 const BATCH_HEAP = 10
-/** A queue of connections that stands for this many times the delay is overload; a shorter one is a burst. */
+/** The queue of connections is overload when it was not empty for this many times the delay. Until then it is a burst. */
 const QUEUE_DELAYS = 5
 /** Overload by the queue ends this long after the queue was last late. */
 const QUEUE_CALM_MS = 1000
-/** While the queue is late, one of so many requests is accepted: if refusals alone cannot empty it, work still gets done. */
+/** One request in this many is accepted while the queue is late. Without it, a queue that refusals cannot empty would stop all work. */
 const ACCEPTED_OF = 16
 
 /** @param queueMs how long new connections have been waiting in the kernel. @param heapUsed percent, for tests. */

@@ -59,7 +59,7 @@ function gateway({ node, version, port, upstream, folder, title, config, workers
   }
 }
 
-/** It translates no messages to chat for a host of one's own. */
+/** Portkey does not translate messages to chat for a custom host. */
 function portkey({ node, version, port, upstream, folder }) {
   const { name } = PORTKEY
   const place = join(folder, 'portkey')

@@ -23,12 +23,12 @@ export interface Member extends Span {
 }
 
 const MAX_DEPTH = 128
-/** No API has a tenth as many. Each of them costs a member with its name. */
+/** Known APIs have fewer than 100 members. The scan keeps an object and a name for each one. */
 const MAX_TOP_MEMBERS = 1000
 const QUOTE = 0x22
 /** Bytes of a string that one step of a scan checks. */
 const STRING_PART_BYTES = 1024 * 1024
-/** So many bits of a scalar's length count as further values: long strings take time as well. */
+/** A string counts as one more value for each 256 bytes, because its length takes time as well. */
 const STEP_SHIFT = 8
 
 /** Limits of the number of values in a text. Each value costs memory and time when it is built, and most take only two bytes of text. */

@@ -1,9 +1,9 @@
-// Cuts stored conversations at their latest compaction item: it holds what lies before it.
+// Cuts stored conversations at their latest compaction item, which holds the content of the earlier items.
 import type { Frozen, JsonObject, Message, Part } from '../../core/types/canonical.ts'
 import type { Turn } from './turn.ts'
 
 type Item = Frozen<JsonObject>
-/** Says whether every upstream can get the content of a compaction item. */
+/** Returns whether every upstream can get the content of a compaction item. */
 export type IsOwn = (item: Item) => boolean
 
 const COMPACTIONS: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary'])

@@ -18,7 +18,7 @@ export interface Named {
 export interface Continued {
   readonly previous: Named | null
   readonly conversation: Named | null
-  /** True: the request's own input has a compaction item, which holds what lies before. */
+  /** True: the request's own input has a compaction item, which holds the content of earlier turns. */
   readonly begins: boolean
   /** Items by the ids of references. */
   readonly items: ReadonlyMap<string, JsonObject>

@@ -1,4 +1,4 @@
-// A tool session with the OpenAI Agents SDK, streamed, in chat completions or responses. CLIENT_STATE: what continues the conversation.
+// A tool session with the OpenAI Agents SDK, streamed, in chat completions or responses. CLIENT_STATE names how the conversation continues.
 import { readFileSync } from 'node:fs'
 import {
   Agent,
