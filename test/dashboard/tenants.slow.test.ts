@@ -17,6 +17,13 @@ async function inspect(page: Page, name: string): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name}: width`).toBe(true)
 }
 
+/** Chooses another organization. The page loads again after the server has answered. */
+async function switched(page: Page, name: string): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name }).click()
+  await loaded
+}
+
 describe.skipIf(BROWSER === null)('accounts in the dashboard (needs chromium)', () => {
   const open: { close(): Promise<void> }[] = []
   afterEach(async () => {
@@ -124,12 +131,10 @@ describe.skipIf(BROWSER === null)('accounts in the dashboard (needs chromium)', 
     await bob.page.getByText('Engines').first().waitFor()
     await bob.page.getByText('May look', { exact: true }).waitFor()
     await inspect(bob.page, 'the organizations')
-    await bob.page.getByRole('button', { name: 'Bobs' }).click()
-    await bob.page.waitForLoadState()
+    await switched(bob.page, 'Bobs')
     await bob.page.getByLabel(/Who am I: bob/).click()
     await bob.page.getByText('Owns the organization').waitFor()
-    await bob.page.getByRole('button', { name: 'Engines' }).click()
-    await bob.page.waitForLoadState()
+    await switched(bob.page, 'Engines')
     await bob.page.goto(`${origin}/system?tab=members`)
     await bob.page.getByRole('table', { name: 'Members' }).getByText('ada@example.com').waitFor()
     expect(await bob.page.getByRole('button', { name: 'Invite' }).count()).toBe(0)
