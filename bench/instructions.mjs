@@ -1,8 +1,10 @@
-// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages] [--without advisor,shadow-eval] [--subscribers 3] [--port 9175]:
+// node bench/instructions.mjs [--requests 1500] [--warm 5000] [--messages | --responses false] [--without advisor,shadow-eval] [--subscribers 3] [--samples 50] [--port 9175]:
 // instructions that the process executes for one JSON request, counted by valgrind. On a busy machine clocks and CPU time differ by half.
 // This count differs by a few percent, so it shows the effect of a change to the hot path. The warm-up is a number of requests, so that a
 // slow machine compiles the same code. The count excludes the kernel (system calls equal those of bare, except
 // SQLite's) and cache misses. It includes code that V8 compiles after the warm-up.
+//
+// --responses calls /v1/responses with `store` of that value. The mock speaks chat-completions, so the request is translated.
 //
 // Needs `npm run build`, valgrind and a C compiler; some minutes. Loopback only, bounded in time.
 import { execFileSync, spawn } from 'node:child_process'
@@ -18,8 +20,10 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '1500' },
     warm: { type: 'string', default: '5000' },
     messages: { type: 'boolean', default: false },
+    responses: { type: 'string' },
     without: { type: 'string' },
     subscribers: { type: 'string' },
+    samples: { type: 'string', default: '0' },
     port: { type: 'string', default: '9175' },
   },
 })
@@ -44,7 +48,7 @@ const [first] = Object.keys(TARGETS)
 
 const dir = mkdtempSync(join(tmpdir(), 'hookgate-instructions-'))
 const body = join(dir, 'body.json')
-writeFileSync(body, JSON.stringify(bodies[values.messages ? 'anthropic' : 'openai']('openai/mock', false)))
+writeFileSync(body, JSON.stringify(requestBody()))
 const mock = spawn(build('mock'), [String(MOCK)], { stdio: 'ignore' })
 const rows = {}
 try {
@@ -56,7 +60,9 @@ try {
   mock.kill('SIGKILL')
   rmSync(dir, { recursive: true, force: true })
 }
-console.log(`${process.version}, ${values.messages ? 'messages → chat' : 'chat → chat'}, ${values.requests} requests`)
+console.log(
+  `${process.version}, ${values.responses !== undefined ? `responses → chat, store ${values.responses}` : values.messages ? 'messages → chat' : 'chat → chat'}, ${values.requests} requests`,
+)
 console.table(
   Object.fromEntries(
     Object.entries(rows).map(([name, each]) => [
@@ -78,6 +84,8 @@ async function counted(name) {
       ...{ GATEWAY_DATA_DIR: mkdtempSync(join(dir, 'data-')), GATEWAY_PRICING_SYNC_ENABLED: 'false' },
       // Valgrind delays the event loop; no request may be refused for it.
       GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
+      // The advisor samples 50 requests a second: all of them at the pace of valgrind, two of a hundred at saturation.
+      GATEWAY_ADVISOR_SAMPLES_PER_SECOND: values.samples,
       BENCH_WITHOUT: name === first ? (without ?? '') : '',
     },
   })
@@ -86,9 +94,9 @@ async function counted(name) {
   try {
     await listening()
     if (name !== first) for (let tab = 0; tab < Number(subscribers ?? 0); tab++) streams.push(await subscribed())
-    load('--seconds', '300', '--requests', values.warm)
+    load('--seconds', '890', '--requests', values.warm)
     control('-i', 'on')
-    const { ok } = load('--seconds', '300', '--requests', values.requests)
+    const { ok } = load('--seconds', '890', '--requests', values.requests)
     control('-i', 'off')
     control('-d')
     await new Promise((resolve) => setTimeout(resolve, 500))
@@ -115,8 +123,15 @@ async function subscribed() {
   return state
 }
 
+function requestBody() {
+  if (values.responses === undefined) return bodies[values.messages ? 'anthropic' : 'openai']('openai/mock', false)
+  const { messages, ...rest } = bodies.openai('openai/mock', false)
+  const { max_tokens: max_output_tokens, ...kept } = rest
+  return { ...kept, max_output_tokens, input: messages, store: values.responses === 'true' }
+}
+
 function load(...args) {
-  const path = values.messages ? '/v1/messages' : '/v1/chat/completions'
+  const path = `/v1/${values.responses !== undefined ? 'responses' : values.messages ? 'messages' : 'chat/completions'}`
   const all = [
     '--port',
     PORT,

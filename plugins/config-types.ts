@@ -8,6 +8,8 @@ declare module '../core/config/option-types.ts' {
     accountMaxInflight: number
     /** E-mail addresses whose owners become system administrators; with mail, once they have verified the address. */
     adminEmails: string
+    /** Requests per second whose prompts the advisor compares. 0: it does not read prompts. */
+    advisorSamplesPerSecond: number
     /** Format of the simple alert webhook. */
     alertWebhookFormat: 'generic' | 'slack' | 'discord'
     /** URL of the simple alert webhook. */

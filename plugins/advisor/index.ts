@@ -12,6 +12,7 @@ import { migrations } from './migrations.ts'
 import { forgetObserved } from './observed.ts'
 import { Observer } from './observer.ts'
 import { Advisor } from './recommend.ts'
+import { MOST_PER_SECOND } from './sampler.ts'
 
 const FLUSH_MS = 60_000
 const WATCH_MS = 60_000
@@ -25,6 +26,8 @@ export const advisor = definePlugin({
     /** USD of a calendar month that the owner plans with; null: none. */
     monthlyBudgetUsd: z.number().min(0).nullable().default(null),
     timezone: z.string().default('UTC').meta({ env: 'BUDGET_TIMEZONE' }),
+    /** Requests per second whose prompts are compared with each other; 0: prompts are not read. */
+    samplesPerSecond: z.int().min(0).max(1000).default(MOST_PER_SECOND),
     usageRetentionDays: z.int().default(30).meta({ env: 'USAGE_RETENTION_DAYS' }),
   }),
   variables: {
@@ -32,9 +35,13 @@ export const advisor = definePlugin({
       option: 'monthlyBudgetUsd',
       about: 'Planned cost of a month, USD. The advisor warns when it will be exceeded.',
     },
+    ADVISOR_SAMPLES_PER_SECOND: {
+      option: 'samplesPerSecond',
+      about: 'Requests per second whose prompts the advisor compares. 0: it does not read prompts.',
+    },
   },
   migrations,
-  setup(gateway, { monthlyBudgetUsd, timezone, usageRetentionDays }) {
+  setup(gateway, { monthlyBudgetUsd, timezone, samplesPerSecond, usageRetentionDays }) {
     const { db, clock } = gateway
     const calendar = calendarOf(timezone)
     const modelFacts = gateway.optional('modelFacts')
@@ -48,7 +55,7 @@ export const advisor = definePlugin({
       changesSettings: () => settings() !== undefined,
     })
     const actions = actionsOn(gateway, advisor, settings)
-    const observer = new Observer()
+    const observer = new Observer(samplesPerSecond)
 
     gateway.provide('advisor', { recommendations: async (orgId) => (await advisor.of(orgId, clock.now())).data })
     gateway.hook(

@@ -9,8 +9,12 @@ const MAX_STREAKS = 10_000
 
 export class Observer {
   readonly sums = new ObservedSums()
-  readonly #sampler = new Sampler()
+  readonly #sampler: Sampler
   readonly #streaks = new Map<string, number>()
+
+  constructor(samplesPerSecond: number) {
+    this.#sampler = new Sampler(samplesPerSecond)
+  }
 
   /** For chat requests of callers. Answers of a cache count nothing: they cost nothing. */
   settled(ctx: RequestContext<'chat'>, outcome: Outcome, now: number): void {

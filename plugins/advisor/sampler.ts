@@ -6,8 +6,9 @@ import { traitsOf } from './traits.ts'
 export const REPEAT_MS = 300_000
 const MAX_DIGESTS = 20_000
 /** Effort per second; with more traffic the sample gets thinner. A request costs 1, and 1 more for each 20 KB. */
-const MOST_PER_SECOND = 50
-const FEW_PER_SECOND = 10
+export const MOST_PER_SECOND = 50
+/** Below this share of the effort the sample grows again. */
+const FEW = 1 / 5
 const BYTES_PER_EFFORT = 20_000
 const MAX_LEVEL = 4096
 /** A longer body is not in the sample: it is parsed in one turn of the event loop. */
@@ -31,24 +32,29 @@ export interface Looked {
 
 export class Sampler {
   readonly #seen = new Map<string, number>()
+  readonly #most: number
   #level = 1
   #second = 0
   #effort = 0
 
+  /** @param most effort per second; 0: no request is in the sample */
+  constructor(most = MOST_PER_SECOND) {
+    this.#most = most
+  }
+
   /** Returns the number of requests that this one stands for; 0: it is not in the sample. */
   weight(body: Uint8Array, now: number): number {
-    if (body.length > MAX_BYTES) return 0
+    if (body.length > MAX_BYTES || this.#most === 0) return 0
     const second = Math.floor(now / 1000)
     if (second !== this.#second) {
-      if (this.#effort < FEW_PER_SECOND && this.#level > 1) this.#level /= 2
+      if (this.#effort < this.#most * FEW && this.#level > 1) this.#level /= 2
       this.#second = second
       this.#effort = 0
     }
-    if (body.length > MAX_BYTES) return 0
     if (this.#level > 1 && classOf(body, now) % this.#level !== 0) return 0
     const level = this.#level
     this.#effort += 1 + body.length / BYTES_PER_EFFORT
-    if (this.#effort > MOST_PER_SECOND && level < MAX_LEVEL) {
+    if (this.#effort > this.#most && level < MAX_LEVEL) {
       this.#level *= 2
       this.#effort = 0
     }

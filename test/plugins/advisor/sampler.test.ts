@@ -29,3 +29,15 @@ it('thins with traffic, so that the weights still add up, and grows again in qui
   for (let second = 30; second < 60; second++) sampler.weight(body(second, 100), second * 1000)
   expect(sampler.weight(body(1, 100), 61_000)).toBe(1)
 })
+
+it('takes as many a second as the option says, and none with 0', () => {
+  const looked = (most: number): number => {
+    const sampler = new Sampler(most)
+    let count = 0
+    for (let id = 0; id < 1000; id++) if (sampler.weight(body(id, 100), 5000) > 0) count++
+    return count
+  }
+  expect(looked(0)).toBe(0)
+  expect(looked(5)).toBeLessThan(100)
+  expect(looked(1000)).toBeGreaterThan(900)
+})
