@@ -37,6 +37,7 @@ export interface Resolving {
 export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
   const { ids, store, readers } = parts
   const resolved = gateway.slot<Resolved>()
+  const namesOurs = gateway.slot<boolean>()
   const connections = gateway.optional('connections')
   const { whole, upTo, found } = histories(gateway, parts)
 
@@ -94,7 +95,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
         if (edited.state !== undefined && conversation !== null) delete edited.state.conversation
       }
     },
-    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
+    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (isNaming(ctx) || isContinued(ctx)) },
   )
 
   gateway.hook(
@@ -126,7 +127,7 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
       placeMessages(edited, messages)
       if (edited.state !== undefined && state.previous !== null) delete edited.state.previousResponseId
     },
-    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (mentions(ctx) || isContinued(ctx)) },
+    { order: 'pre', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && (isNaming(ctx) || isContinued(ctx)) },
   )
 
   gateway.hook(
@@ -138,8 +139,18 @@ export function addResolving(gateway: PluginGateway, parts: Parts): Resolving {
       if (isOwner && state.owner?.response) call.body.set('previous_response_id', state.owner.response)
       await withUpstreamIds(call, parts, readers(ctx), state?.turns ?? new Map())
     },
-    { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && mentions(ctx) },
+    { order: 'post', operation: CONVERSATIONS, when: (ctx) => isResponses(ctx) && isNaming(ctx) },
   )
+
+  /** One search for all hooks of the request. */
+  function isNaming(ctx: RequestContext): boolean {
+    let naming = namesOurs.get(ctx)
+    if (naming === undefined) {
+      naming = mentions(ctx)
+      namesOurs.set(ctx, naming)
+    }
+    return naming
+  }
 
   /** The account that stored everything that the request refers to, if it may answer. */
   function ownerAmong(ctx: ChatContext, { previous, turns, items: named }: Resolved): Resolved['owner'] {
