@@ -82,8 +82,8 @@ const DECLARATIONS = {
   'The test kit': {
     'adapters/testing/test-gateway.ts': ['TestGatewayOptions', 'TestGateway'],
     'adapters/testing/script.ts': ['Delivery', 'RecordedRequest'],
-    'adapters/testing/plugin-conformance-options.ts': ['PluginConformanceOptions'],
-    'adapters/testing/operation-contract-options.ts': ['OperationContract', 'ContractAnswer'],
+    'adapters/testing/plugin-conformance/options.ts': ['PluginConformanceOptions'],
+    'adapters/testing/operation-contract/options.ts': ['OperationContract', 'ContractAnswer'],
   },
 }
 

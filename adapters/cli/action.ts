@@ -1,7 +1,7 @@
 // Runs one command. Unknown flags and missing operands are usage errors.
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { ApiFailure, failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
-import { say } from './table.ts'
+import { say } from './output/table.ts'
 import { EVERYWHERE, setManners } from './terminal.ts'
 
 /** The configuration and data directory; every command that uses them has these flags. */

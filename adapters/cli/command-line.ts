@@ -5,8 +5,8 @@ import { VERSION } from '../../core/version.ts'
 import { closest } from './closest.ts'
 import { COMMANDS, type Group, type Load } from './commands.ts'
 import { failUsage, threeLines, WrongUsage } from './fail.ts'
+import { coloured, printable, say, styled } from './output/table.ts'
 import { overviewText } from './overview.ts'
-import { coloured, printable, say, styled } from './table.ts'
 
 /** @returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for a plan with changes. After 0 a server may continue to run. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {

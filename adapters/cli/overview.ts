@@ -1,6 +1,6 @@
 // `hookgate --help`: lists the commands by purpose, with examples.
 import { VERSION } from '../../core/version.ts'
-import { styled } from './table.ts'
+import { styled } from './output/table.ts'
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Run: ['init', 'serve', 'status', 'doctor', 'logs', 'simulate', 'bench'],

@@ -5,8 +5,8 @@ import { type Env, readEnv } from '../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../core/config/variables.ts'
 import type { Database } from '../../core/types/db.ts'
 import type { Plugin } from '../../core/types/plugin.ts'
-import type { ModuleGraph } from '../node/module-graph.ts'
-import type { Place } from './control-plane.ts'
+import type { ModuleGraph } from '../node/loading/module-graph.ts'
+import type { Place } from './control-plane/control-plane.ts'
 
 export interface Surroundings {
   /** The configuration file; null when there is none. */
@@ -25,7 +25,7 @@ export interface Surroundings {
 /** @throws Error naming file, field or variable. */
 export async function surroundings(place: Place): Promise<Surroundings> {
   const [{ findConfig, loadConfig }, { defaultDataDir }, { knownVariables, withPreset }, { sqlitePath }] = await Promise.all([
-    import('../node/load-config.ts'),
+    import('../node/loading/load-config.ts'),
     import('../node/data-dir.ts'),
     import('../node/gateway.ts'),
     import('../stores/open-database.ts'),

@@ -15,7 +15,7 @@ import { outboundPost } from '../transport/outbound-post.ts'
 import { checkOutboundUrl } from '../transport/outbound-url.ts'
 import { undiciTransport } from '../transport/undici.ts'
 import { pageReader } from '../web-fetch/index.ts'
-import { readForm } from './read-form.ts'
+import { readForm } from './server/read-form.ts'
 
 /** The dialects that callers speak. */
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]

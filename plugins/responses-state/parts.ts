@@ -2,10 +2,10 @@
 import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { ResponseItems } from '../../core/types/response-items.ts'
-import type { ConversationStore } from './conversation-store.ts'
-import type { EventLog } from './event-log.ts'
+import type { EventLog } from './background/event-log.ts'
+import type { RunStore } from './background/run-store.ts'
+import type { ConversationStore } from './conversations/conversation-store.ts'
 import type { Ids } from './ids.ts'
-import type { RunStore } from './run-store.ts'
 import type { Scope, TurnStore } from './store.ts'
 
 export interface Parts {

@@ -6,13 +6,13 @@ import type { JsonObject } from '../../core/types/canonical.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import type { Result } from '../../core/types/result.ts'
-import { followed } from './following.ts'
+import { replayed } from './answers/replay.ts'
+import { followed } from './background/following.ts'
+import type { Runs } from './background/runs.ts'
 import { inputPage } from './input-items.ts'
 import type { Parts } from './parts.ts'
 import { noResponse } from './refusals.ts'
-import { replayed } from './replay.ts'
 import { json } from './reply.ts'
-import type { Runs } from './runs.ts'
 
 type Caller = Pick<RequestContext, 'principal' | 'ingress'>
 

@@ -4,7 +4,7 @@ import { sql } from '../../core/db/sql.ts'
 import type { JsonObject, Message } from '../../core/types/canonical.ts'
 import type { Sql, Statement } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import { openedCache } from './opened-cache.ts'
+import { openedCache } from './chains/opened-cache.ts'
 import type { Head, Native, Turn } from './turn.ts'
 
 /** The callers that may read a row. */

@@ -9,8 +9,8 @@ import type { View } from '../../core/types/db.ts'
 import type { PluginGateway } from '../../core/types/plugin.ts'
 import { createBody, fieldsOf, NO_FIELDS, recordOf, updateBody, virtualModelRecord, warnedRecord } from './api-fields.ts'
 import type { CheckTargets } from './check-targets.ts'
-import { virtualModel } from './directory.ts'
-import { type Knowledge, shadows } from './model-facts.ts'
+import { virtualModel } from './names/directory.ts'
+import { type Knowledge, shadows } from './planning/model-facts.ts'
 import type { VirtualModel, VirtualModelService } from './service.ts'
 import {
   activeVirtualModel,

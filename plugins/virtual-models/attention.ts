@@ -1,7 +1,7 @@
 // The fact that a virtual model has no usable target.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { CompiledModel } from './compiled-model.ts'
-import type { Knowledge } from './model-facts.ts'
+import type { CompiledModel } from './planning/compiled-model.ts'
+import type { Knowledge } from './planning/model-facts.ts'
 import type { VirtualModelService } from './service.ts'
 
 export function targetFacts(

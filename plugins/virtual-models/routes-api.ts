@@ -1,8 +1,8 @@
 // GET /api/routes: the names that are no rows: GATEWAY_ROUTES and `auto`, with the targets that they try now.
 import { z } from 'zod'
 import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { AutoModel } from './auto.ts'
-import { AUTO, type CompiledModel } from './compiled-model.ts'
+import type { AutoModel } from './names/auto.ts'
+import { AUTO, type CompiledModel } from './planning/compiled-model.ts'
 
 const route = z.strictObject({
   name: z.string(),

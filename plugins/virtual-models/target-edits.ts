@@ -3,7 +3,7 @@ import { conflict, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'
 import type { View } from '../../core/types/db.ts'
 import type { CheckTargets } from './check-targets.ts'
-import { virtualModel } from './directory.ts'
+import { virtualModel } from './names/directory.ts'
 import type { VirtualTargetEdits } from './service.ts'
 import { activeVirtualModel, updateVirtualModel } from './store.ts'
 

@@ -5,14 +5,14 @@ import { rolldown } from 'rolldown'
 const DIST = resolve(import.meta.dirname, '../../dist')
 const TOOLS = {
   'contract-tools.mjs': [
-    ['dialectContract', 'adapters/testing/dialect-contract.js'],
+    ['dialectContract', 'adapters/testing/contracts/dialect-contract.js'],
     ['chatReplies', 'adapters/testing/replies/chat.js'],
     ['generateContentReplies', 'adapters/testing/replies/generate-content.js'],
     ['messagesReplies', 'adapters/testing/replies/messages.js'],
     ['responsesReplies', 'adapters/testing/replies/responses.js'],
   ],
   'server-tools.mjs': [
-    ['databaseContract', 'adapters/testing/database-contract.js'],
+    ['databaseContract', 'adapters/testing/contracts/database-contract.js'],
     ['hashPassword, passwordCheck', 'plugins/sign-in/password.js'],
   ],
 }

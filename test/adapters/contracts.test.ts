@@ -2,8 +2,8 @@
 import { describe, it } from 'vitest'
 import { dialects } from '../../adapters/node/ports.ts'
 import { builtInProviders } from '../../adapters/providers/index.ts'
-import { dialectContract } from '../../adapters/testing/dialect-contract.ts'
-import { providerContract } from '../../adapters/testing/provider-contract.ts'
+import { dialectContract } from '../../adapters/testing/contracts/dialect-contract.ts'
+import { providerContract } from '../../adapters/testing/contracts/provider-contract.ts'
 import { RENDERERS } from '../../adapters/testing/scripted-upstream.ts'
 
 describe.each(dialects.map((driver) => [driver.id, driver] as const))('the dialect %s', (id, driver) => {

@@ -1,6 +1,6 @@
 // A gateway with something on every page: connections, keys, virtual models, budgets, webhooks, requests that worked and that failed.
 
-import type { RunningServer } from '../../adapters/node/serve.ts'
+import type { RunningServer } from '../../adapters/node/server/serve.ts'
 import type { FakeClock } from '../../adapters/testing/fake-clock.ts'
 import { fail, text as scripted } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'

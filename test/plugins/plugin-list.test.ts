@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { type LoadedGateway, loadGateway } from '../../adapters/node/load-gateway.ts'
+import { type LoadedGateway, loadGateway } from '../../adapters/node/loading/load-gateway.ts'
 import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import { silentLog } from '../../core/log.ts'

@@ -35,7 +35,7 @@ async function portOf({ role, upstream, dataDir }: ChildJob): Promise<number> {
   if (role === 'proxy') return listening(bareProxy(upstream))
   const [{ createGateway }, { serve }, { silentLog }] = await Promise.all([
     import('../../node/gateway.ts'),
-    import('../../node/serve.ts'),
+    import('../../node/server/serve.ts'),
     import('../../../core/log.ts'),
   ])
   const connections = { mock: { provider: 'custom', baseUrl: `${upstream}/v1`, wireFormat: 'chat', apiKey: 'sk-bench' } } as const

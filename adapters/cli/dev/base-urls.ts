@@ -1,5 +1,5 @@
 // The lines with the address that each SDK takes.
-import { styled } from '../table.ts'
+import { styled } from '../output/table.ts'
 
 export function baseUrls(url: string): string {
   const lines = [

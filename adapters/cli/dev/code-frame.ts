@@ -1,7 +1,7 @@
 // Shows the lines of a file around an error of its load.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
-import { printable, styled } from '../table.ts'
+import { printable, styled } from '../output/table.ts'
 
 export interface Place {
   readonly path: string

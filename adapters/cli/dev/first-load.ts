@@ -2,9 +2,9 @@
 
 import { readEnv } from '../../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../../core/config/variables.ts'
-import { findConfig, loadConfig } from '../../node/load-config.ts'
-import { type LoadedGateway, type LoadOptions, loadGateway } from '../../node/load-gateway.ts'
-import { watchFiles } from '../../node/watch-files.ts'
+import { findConfig, loadConfig } from '../../node/loading/load-config.ts'
+import { type LoadedGateway, type LoadOptions, loadGateway } from '../../node/loading/load-gateway.ts'
+import { watchFiles } from '../../node/loading/watch-files.ts'
 
 /** @param failed gets each error before the wait. @throws Error when there is no file, or no terminal. */
 export async function firstLoad(options: LoadOptions, failed: (error: Error) => void): Promise<LoadedGateway> {

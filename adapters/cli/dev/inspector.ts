@@ -4,8 +4,8 @@ import { answererOf, spentNano, usedTokens } from '../../../core/records/request
 import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { HookRun, HookTracer } from '../../../core/types/hook-tracer.ts'
 import type { Plugin } from '../../../core/types/plugin.ts'
-import { count, localTime, milliseconds, usd } from '../figures.ts'
-import { cell, printable, styled } from '../table.ts'
+import { count, localTime, milliseconds, usd } from '../output/figures.ts'
+import { cell, printable, styled } from '../output/table.ts'
 import { changesOf, snapshot } from './changes.ts'
 
 export interface Inspector {

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import type { Listener, ListenOptions } from 'listhen'
-import type { NodeListener } from '../../node/node-handler.ts'
+import type { NodeListener } from '../../node/server/node-handler.ts'
 
 export interface DevListen {
   readonly host: string

@@ -1,7 +1,7 @@
 // `hookgate dev --tunnel`: opens a tunnel for as long as the command runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import { planeOf } from '../control-plane.ts'
+import { planeOf } from '../control-plane/control-plane.ts'
 import { CommandFailure } from '../fail.ts'
 
 interface Status {

@@ -1,8 +1,8 @@
 // Checks the database's content: connections that cannot work, missing keys, an unapplied configuration file, settings that the file fixes.
 import { silentLog } from '../../../core/log.ts'
-import { loadGateway } from '../../node/load-gateway.ts'
+import { loadGateway } from '../../node/loading/load-gateway.ts'
 import { builtInProviders } from '../../providers/index.ts'
-import { type ControlPlane, EMPTY, type Place } from '../control-plane.ts'
+import { type ControlPlane, EMPTY, type Place } from '../control-plane/control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 import { checkRecords } from './records.ts'

@@ -1,5 +1,5 @@
 // Checks money and records: old prices, budgets without an entity, webhook endpoints that do not answer, stored bodies.
-import type { ControlPlane } from '../control-plane.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, ok, warn } from './finding.ts'
 

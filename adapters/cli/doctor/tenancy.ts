@@ -1,5 +1,5 @@
 // Checks how organizations are kept apart: by the statements alone, or by the database as well.
-import type { ControlPlane } from '../control-plane.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Surroundings } from '../place.ts'
 import { type Finding, ok, warn } from './finding.ts'
 

@@ -1,6 +1,6 @@
 // Checks Node and the variables: unknown ones, ones that override the file, and ignored values.
 import { variableName } from '../../../core/config/env.ts'
-import { LITERAL_SECRET, literalSecrets } from '../../node/literal-secrets.ts'
+import { LITERAL_SECRET, literalSecrets } from '../../node/loading/literal-secrets.ts'
 import { dotEnvOfProcess } from '../dot-env.ts'
 import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'

@@ -11,7 +11,7 @@ import type { StreamEvent } from '../../../core/types/stream.ts'
 import { canonicalResponse, streamEvent } from '../../../plugins/wasm-filters/answer-schema.ts'
 import { canonicalRequest } from '../../../plugins/wasm-filters/request-schema.ts'
 import { dialects } from '../../node/ports.ts'
-import { CONTRACT_REPLIES, contractContext } from '../../testing/dialect-contract.ts'
+import { CONTRACT_REPLIES, contractContext } from '../../testing/contracts/dialect-contract.ts'
 import { requestFor } from '../../testing/requests.ts'
 import { RENDERERS } from '../../testing/scripted-upstream.ts'
 

@@ -1,7 +1,7 @@
 // Reads which connections the configuration file of this place declares.
 import { readEnv } from '../../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../../core/config/variables.ts'
-import type { Place } from '../control-plane.ts'
+import type { Place } from '../control-plane/control-plane.ts'
 
 export interface ExistingConfig {
   /** null: there is no file. */
@@ -12,7 +12,7 @@ export interface ExistingConfig {
 
 /** @throws Error when the file cannot be loaded. */
 export async function existingConfig(place: Place): Promise<ExistingConfig> {
-  const { findConfig, loadConfig } = await import('../../node/load-config.ts')
+  const { findConfig, loadConfig } = await import('../../node/loading/load-config.ts')
   const env = readEnv({ environment: process.env, flags: { CONFIG: place.config }, variables: FILE_VARIABLES })
   const path = findConfig(env.get<string | null>('CONFIG'), process.cwd())
   if (path === null) return { path, connections: [] }

@@ -1,6 +1,6 @@
 // Sends the first real request through the gateway, as a client would, and reads its cost from the log.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ControlPlane } from '../control-plane.ts'
+import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { LogRow } from '../logs/row.ts'
 
 export interface FirstRequest {

@@ -1,6 +1,6 @@
 // Where `hookgate init` keeps the connection: in a new gateway.config.ts, or in the database.
 import { relative } from 'node:path'
-import { type ControlPlane, type Place, withControlPlane } from '../control-plane.ts'
+import { type ControlPlane, type Place, withControlPlane } from '../control-plane/control-plane.ts'
 import { configText, keepInDotEnv, writeConfig } from './config-file.ts'
 import { existingConfig } from './existing-config.ts'
 import type { Connected } from './provider-step.ts'

@@ -1,7 +1,7 @@
 // The first two steps of `hookgate init`: which provider, and its key. The connection is tried before anything is stored.
 import { CommandFailure, failUsage } from '../fail.ts'
 import { readSecret, secret } from '../flag-values.ts'
-import { printable, say } from '../table.ts'
+import { printable, say } from '../output/table.ts'
 import { localServers } from './local-servers.ts'
 import { choose, text } from './questions.ts'
 import { type Draft, type Tried, tried, type Vendor, vendors } from './trial.ts'

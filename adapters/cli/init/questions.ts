@@ -1,5 +1,5 @@
 // Asks the questions of `hookgate init` on a terminal. Ctrl-C ends the command with 130.
-import { say } from '../table.ts'
+import { say } from '../output/table.ts'
 
 export interface Choice<T extends string> {
   readonly value: T

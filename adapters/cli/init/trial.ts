@@ -1,6 +1,6 @@
 // Tries a connection in a gateway of its own, in memory: nothing is stored before the connection works.
 import { silentLog } from '../../../core/log.ts'
-import { type ControlPlane, planeOf } from '../control-plane.ts'
+import { type ControlPlane, planeOf } from '../control-plane/control-plane.ts'
 import { ApiFailure } from '../fail.ts'
 
 /** A row of GET /api/registry, with the members that are used. */

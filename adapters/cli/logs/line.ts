@@ -1,6 +1,6 @@
 // Formats one logged request as a line with fixed column widths, because later rows are unknown.
-import { count, localTime, milliseconds, usd } from '../figures.ts'
-import { cell, styled } from '../table.ts'
+import { count, localTime, milliseconds, usd } from '../output/figures.ts'
+import { cell, styled } from '../output/table.ts'
 import type { LogRow } from './row.ts'
 
 interface Column {

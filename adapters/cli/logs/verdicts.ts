@@ -1,5 +1,5 @@
 // The second line of a request that took several calls: each account, its answer, and what the gateway did then.
-import { printable } from '../table.ts'
+import { printable } from '../output/table.ts'
 
 /** An attempt of GET /api/logs/{request_id}, with the members that are printed. */
 export interface LoggedAttempt {

@@ -1,7 +1,7 @@
 // For each model of a simulation: which account answered how often, and which were skipped and why.
 import type { RequestLine } from '../../simulation/lines.ts'
-import { bar, milliseconds } from '../figures.ts'
-import { printable, styled } from '../table.ts'
+import { bar, milliseconds } from '../output/figures.ts'
+import { printable, styled } from '../output/table.ts'
 import { type FirstDifference, p95, servedBy } from './compare.ts'
 
 const BAR_WIDTH = 10

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { systemClock } from '../../../core/timing/clock.ts'
 import type { Logger, Timer } from '../../../core/types/ports.ts'
 import { type Authority, authority } from '../../stores/ipc/authority.ts'
-import { onHangup } from '../hangup.ts'
+import { onHangup } from '../serve/hangup.ts'
 import { type Restarts, restarts } from './restarts.ts'
 import { LINK_FD, type Listening, type Order, PORT, SEAT } from './seat.ts'
 

@@ -1,6 +1,6 @@
 import { isConversation } from '../../../core/calls/conversation.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
-import type { CompiledModel } from '../compiled-model.ts'
+import type { CompiledModel } from '../planning/compiled-model.ts'
 import { offersTools } from './conversation.ts'
 
 export function asksItself(ctx: RequestContext, { ordering, config }: CompiledModel, survivors: readonly unknown[]): boolean {

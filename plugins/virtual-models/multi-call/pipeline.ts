@@ -6,7 +6,7 @@ import type { Usage } from '../../../core/types/answer.ts'
 import type { RequestContext } from '../../../core/types/context.ts'
 import type { PluginGateway } from '../../../core/types/plugin.ts'
 import type { Result } from '../../../core/types/result.ts'
-import type { CompiledModel } from '../compiled-model.ts'
+import type { CompiledModel } from '../planning/compiled-model.ts'
 import { answeredBy } from './answered-by.ts'
 import { stepRequest, textOf } from './conversation.ts'
 

@@ -1,5 +1,5 @@
 // Orders the remaining targets of a request, or of a preview. Strategies are functions over them.
-import type { CompiledTarget, Ordering } from '../compiled-model.ts'
+import type { CompiledTarget, Ordering } from '../planning/compiled-model.ts'
 import type { VirtualModelConfig } from '../service.ts'
 import { ascending } from './cost.ts'
 import { rotated } from './rotation.ts'

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { quantile } from '../../../adapters/cli/bench/load.ts'
 import type { BenchReport } from '../../../adapters/cli/bench/run.ts'
-import { progressBar } from '../../../adapters/cli/progress.ts'
+import { progressBar } from '../../../adapters/cli/output/progress.ts'
 import { folder, hookgate } from './hookgate.ts'
 import { command } from './in-process.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bar, count, localTime, milliseconds, sparkline, usd } from '../../../adapters/cli/figures.ts'
-import { table } from '../../../adapters/cli/table.ts'
+import { bar, count, localTime, milliseconds, sparkline, usd } from '../../../adapters/cli/output/figures.ts'
+import { table } from '../../../adapters/cli/output/table.ts'
 
 describe('figures for people', () => {
   it.each([

@@ -91,7 +91,7 @@ describe('/api/simulate', () => {
   }, 60_000)
 
   it('ends a run that takes too long', async () => {
-    const path = join(hookgateRoot, 'dist/adapters/node/simulate-thread.js')
+    const path = join(hookgateRoot, 'dist/adapters/node/simulation/simulate-thread.js')
     const { simulator } = (await import(path)) as { simulator: (path: string, env: object, runMs: number) => Simulator }
     const endless = JSON.stringify({ model: 'coder', count: 10_000 })
     const run = simulator(join(cwd, 'gateway.config.ts'), {}, 10)

@@ -4,7 +4,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGateway } from '../../../adapters/node/gateway.ts'
-import { type NodeHandlerOptions, toNodeHandler } from '../../../adapters/node/node-handler.ts'
+import { type NodeHandlerOptions, toNodeHandler } from '../../../adapters/node/server/node-handler.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -2,7 +2,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { acceptQueue } from '../../../adapters/node/accept-queue.ts'
+import { acceptQueue } from '../../../adapters/node/server/accept-queue.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
 

@@ -1,8 +1,8 @@
 // Connections without requests: they are limited and closed, and other clients are not affected.
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { addressBlock } from '../../../adapters/node/pending-connections.ts'
-import { type RunningServer, serve } from '../../../adapters/node/serve.ts'
+import { addressBlock } from '../../../adapters/node/server/pending-connections.ts'
+import { type RunningServer, serve } from '../../../adapters/node/server/serve.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { ask, collect, openSocket, post, rawHttp, until } from './support.ts'

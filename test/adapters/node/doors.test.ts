@@ -237,7 +237,7 @@ describe.each(Object.entries(DOORS))('%s', (name, open) => {
 
 it('a body that was read already is a 500 that says where to mount', async () => {
   const express = (await import('express')).default
-  const { toNodeHandler } = await import('../../../adapters/node/node-handler.ts')
+  const { toNodeHandler } = await import('../../../adapters/node/server/node-handler.ts')
   const app = express().use(express.json()).use('/llm', toNodeHandler(t.gateway))
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { H3, serve as serveH3 } from 'h3'
-import { toNodeHandler } from '../../../adapters/node/node-handler.ts'
-import { serve } from '../../../adapters/node/serve.ts'
+import { toNodeHandler } from '../../../adapters/node/server/node-handler.ts'
+import { serve } from '../../../adapters/node/server/serve.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 
 export interface Door {

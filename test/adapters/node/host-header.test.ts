@@ -1,6 +1,6 @@
 // An invalid Host is the client's fault, on both planes, and never a name that the gateway accepts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hostName } from '../../../adapters/node/host-header.ts'
+import { hostName } from '../../../adapters/node/server/host-header.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { ask, DIALECTS, rawHttp } from './support.ts'
 

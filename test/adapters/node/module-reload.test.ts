@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { type LoadedGateway, loadGateway } from '../../../adapters/node/load-gateway.ts'
+import { type LoadedGateway, loadGateway } from '../../../adapters/node/loading/load-gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { folder } from '../cli/hookgate.ts'
 import { ask, eventually } from './support.ts'

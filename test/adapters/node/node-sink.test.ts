@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { NodeSink } from '../../../adapters/node/node-sink.ts'
+import { NodeSink } from '../../../adapters/node/server/node-sink.ts'
 
 const HEAD = ['content-type', 'text/plain; charset=utf-8']
 const ASK = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'

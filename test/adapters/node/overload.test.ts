@@ -2,8 +2,8 @@
 // accepted ones continue.
 import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type PressureLimits, watchPressure } from '../../../adapters/node/pressure.ts'
-import type { RunningServer } from '../../../adapters/node/serve.ts'
+import { type PressureLimits, watchPressure } from '../../../adapters/node/server/pressure.ts'
+import type { RunningServer } from '../../../adapters/node/server/serve.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'

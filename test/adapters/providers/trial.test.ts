@@ -1,7 +1,7 @@
 // `echo` is for trying things out: on the cloud profile it exists only when the operator's file has a connection to it.
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { loadGateway } from '../../../adapters/node/load-gateway.ts'
+import { loadGateway } from '../../../adapters/node/loading/load-gateway.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { folder } from '../cli/hookgate.ts'

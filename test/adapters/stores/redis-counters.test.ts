@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { redisCounters } from '../../../adapters/stores/redis-counters.ts'
-import { countersContract } from '../../../adapters/testing/counters-contract.ts'
+import { countersContract } from '../../../adapters/testing/contracts/counters-contract.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { memoryCounters } from '../../../core/counters/memory.ts'
 import { systemClock } from '../../../core/timing/clock.ts'

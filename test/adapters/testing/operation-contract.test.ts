@@ -1,6 +1,6 @@
 // The contract for codecs of operations: a careful one passes, and the cases find what is wrong with a careless one.
 import { describe, expect, it } from 'vitest'
-import { operationContract } from '../../../adapters/testing/operation-contract.ts'
+import { operationContract } from '../../../adapters/testing/operation-contract/operation-contract.ts'
 import { carefulEmbeddings, carelessEmbeddings, ownEmbeddings } from './own-embeddings.ts'
 
 describe('a codec of a provider’s own', () => {

@@ -1,6 +1,6 @@
 // A provider with a codec of its own: a vendor of embeddings whose wire format no other one has.
 import assert from 'node:assert/strict'
-import type { OperationContract } from '../../../adapters/testing/operation-contract-options.ts'
+import type { OperationContract } from '../../../adapters/testing/operation-contract/options.ts'
 import { raw } from '../../../adapters/testing/script.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { defineProvider } from '../../../core/providers.ts'

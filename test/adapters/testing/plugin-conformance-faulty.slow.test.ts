@@ -1,6 +1,6 @@
 // The conformance kit refuses each faulty plugin with a message that names its fault.
 import { describe, expect, it } from 'vitest'
-import { pluginConformance } from '../../../adapters/testing/plugin-conformance.ts'
+import { pluginConformance } from '../../../adapters/testing/plugin-conformance/plugin-conformance.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { FAULTY } from './faulty-plugins.ts'
 

@@ -1,6 +1,6 @@
 // Twenty correct plugins, most of them the recipes of the docs, pass every case of the conformance kit.
 import { afterAll, describe, it } from 'vitest'
-import { pluginConformance } from '../../../adapters/testing/plugin-conformance.ts'
+import { pluginConformance } from '../../../adapters/testing/plugin-conformance/plugin-conformance.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { holdBack } from '../../../core/stream/hold-back.ts'
 import type { Plugin } from '../../../core/types/plugin.ts'

@@ -1,6 +1,6 @@
 // The conformance kit: a correct plugin passes every case, and each violation is found.
 import { describe, expect, it } from 'vitest'
-import { pluginConformance } from '../../../adapters/testing/plugin-conformance.ts'
+import { pluginConformance } from '../../../adapters/testing/plugin-conformance/plugin-conformance.ts'
 import { requestOf } from '../../../adapters/testing/requests.ts'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'

@@ -1,7 +1,7 @@
 // The counters of one process: the contract of every driver, and their arithmetic compared with a plain log of events.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countersContract } from '../../../adapters/testing/counters-contract.ts'
+import { countersContract } from '../../../adapters/testing/contracts/counters-contract.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { memoryCounters, roll, type SlidingWindow, waitFor } from '../../../core/counters/memory.ts'
 

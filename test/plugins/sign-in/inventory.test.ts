@@ -2,7 +2,7 @@
 // route that is added is tested here, and one that is public without being listed fails.
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RunningServer } from '../../../adapters/node/serve.ts'
+import type { RunningServer } from '../../../adapters/node/server/serve.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { wordCode } from '../../support/google-error.ts'
 import { bearer, errorOf, makeToken, securedGateway, sessionOf } from './support.ts'

@@ -2,7 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RunningServer, serve } from '../../../adapters/node/serve.ts'
+import { type RunningServer, serve } from '../../../adapters/node/server/serve.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { bearer, errorOf, openGateway, securedGateway } from './support.ts'
 

@@ -1,7 +1,7 @@
 // A gateway with batches over one upstream, on the database of GATEWAY_DATA_DIR or GATEWAY_DATABASE_URL, until it is killed. Prints its
 // port.
 import { createGateway } from '../../../adapters/node/gateway.ts'
-import { serve } from '../../../adapters/node/serve.ts'
+import { serve } from '../../../adapters/node/server/serve.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { say } from './say.ts'
 

@@ -1,0 +1,144 @@
+// `hookgate init`: the guided first run. It asks on a terminal; with --yes it takes flags and defaults. Running it again is harmless.
+import { action, JSON_FLAG, PLACE } from '../action.ts'
+import { allKeys } from '../control-plane/all-keys.ts'
+import { type ControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
+import { failUsage } from '../fail.ts'
+import { list } from '../flag-values.ts'
+import { milliseconds, usd } from '../output/figures.ts'
+import { printable, printJson, say, styled } from '../output/table.ts'
+import { mayAsk } from '../terminal.ts'
+import { type FirstRequest, firstRequest } from './first-request.ts'
+import { type Kept, keep } from './keep-step.ts'
+import { type Connected, connect } from './provider-step.ts'
+import { choose, text } from './questions.ts'
+
+const STEPS = ['provider', 'test', 'keep', 'key', 'request'] as const
+
+interface ClientKey {
+  readonly id: number
+  readonly label: string
+  /** Absent of a key that exists already: its secret was shown once. */
+  readonly key?: string
+}
+
+export const init = action({
+  name: 'init',
+  description: 'Guide the first run: a provider and its key, tested; where to keep it; a client key; a first request.',
+  args: {
+    yes: { type: 'boolean', description: 'Ask nothing: take the flags and the defaults' },
+    provider: { type: 'string', description: 'echo, openai, ollama … or skip; default with --yes: echo', valueHint: 'id' },
+    'key-env': { type: 'string', description: 'Variable that has the key of the provider', valueHint: 'name' },
+    'api-key': { type: 'string', description: 'The key itself; `-` reads standard input', valueHint: 'key' },
+    label: { type: 'string', description: 'Name of the connection; default: main', valueHint: 'text' },
+    'base-url': { type: 'string', description: 'For a provider that is not in the registry', valueHint: 'url' },
+    'wire-format': {
+      type: 'string',
+      description: 'With --base-url: chat, messages, responses or generate_content',
+      valueHint: 'format',
+    },
+    model: { type: 'string', description: 'Model of the test and of the first request', valueHint: 'model' },
+    keep: { type: 'string', description: 'file (the default) or database', valueHint: 'where' },
+    'client-key': { type: 'string', description: 'Label of the client key; default: me', valueHint: 'label' },
+    skip: { type: 'string', description: `Steps to leave out, between commas: ${STEPS.join(', ')}`, valueHint: 'steps' },
+    ...JSON_FLAG,
+    ...PLACE,
+  },
+  async run(given) {
+    const skips = new Set(list(given.skip) ?? [])
+    const wrong = [...skips].find((step) => !(STEPS as readonly string[]).includes(step))
+    if (wrong !== undefined) failUsage(`\`--skip\`: there is no step \`${wrong.slice(0, 60)}\`. There are ${STEPS.join(', ')}.`)
+    if (given.keep !== undefined && given.keep !== 'file' && given.keep !== 'database')
+      failUsage(`\`--keep\`: \`${given.keep.slice(0, 60)}\` is neither \`file\` nor \`database\`.`)
+    const asks = given.yes !== true
+    if (asks && !(mayAsk() && process.stdout.isTTY === true))
+      failUsage('`init` asks questions and there is no terminal to ask on. For scripts: `hookgate init --yes --provider echo`.')
+
+    const connected = skips.has('provider') ? null : await connect(given, asks, skips.has('test'))
+    told(1, 'provider', connected === null ? 'skipped' : `${connected.draft.provider}/${connected.draft.label}`)
+    told(2, 'test', testWords(connected))
+    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks)
+    told(3, 'keep', kept?.words ?? 'skipped')
+    const { key, sent } = await withControlPlane(
+      given,
+      async (plane) => {
+        const key = skips.has('key') ? null : await clientKey(plane, given['client-key'], asks)
+        told(4, 'key', keyWords(key))
+        const model = await modelFor(plane, connected, given.model)
+        const sends = !skips.has('request') && model !== null
+        const sent = sends ? await firstRequest(plane, model, key?.key ?? null) : null
+        told(5, 'request', sent === null ? 'skipped' : requestWords(sent))
+        return { key, sent }
+      },
+      { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' },
+    )
+    const code = sent !== null && sent.status >= 400 ? 1 : 0
+    if (given.json) {
+      const { provider, label } = connected?.draft ?? { provider: null, label: null }
+      printJson({ provider, label, test: connected?.test ?? null, kept: kept?.where ?? null, key, request: sent })
+      return code
+    }
+    if (key?.key !== undefined) console.log(key.key)
+    say.info('Next: `hookgate serve`, then open http://127.0.0.1:8788 in a browser.')
+    return code
+  },
+})
+
+function told(number: number, step: string, words: string): void {
+  say.log(`  ${styled(String(number), 'dim')} ${step.padEnd(9)} ${printable(words)}`)
+}
+
+function testWords(connected: Connected | null): string {
+  const test = connected?.test ?? null
+  if (test === null) return 'skipped'
+  if (!test.ok) return `failed: ${test.error?.kind ?? 'no answer'}`
+  return `${test.model ?? 'it'} answered in ${milliseconds(test.latency_ms)} · ${test.models} ${test.models === 1 ? 'model' : 'models'}`
+}
+
+async function keptWhere(
+  given: { keep?: string; config?: string; 'data-dir'?: string },
+  connected: Connected,
+  asks: boolean,
+): Promise<Kept | null> {
+  const asked = given.keep as 'file' | 'database' | undefined
+  const where =
+    asked ??
+    (asks
+      ? await choose('Where to keep the connection?', [
+          { value: 'file' as const, label: 'gateway.config.ts', hint: 'the key stays in a variable' },
+          { value: 'database' as const, label: 'the database', hint: 'the key is sealed' },
+          { value: 'skip' as const, label: 'Skip this step' },
+        ])
+      : 'file')
+  return where === 'skip' ? null : keep({ config: given.config, 'data-dir': given['data-dir'] }, connected, where)
+}
+
+/** Makes the key, unless one with the label exists. */
+async function clientKey({ call }: ControlPlane, asked: string | undefined, asks: boolean): Promise<ClientKey | null> {
+  const label = asked ?? (asks ? await text('Label of your client key (`skip` for none):', 'me') : 'me')
+  if (label === 'skip') return null
+  const there = (await allKeys<ClientKey>(call, { q: label.slice(0, 200) })).find((key) => key.label === label)
+  if (there !== undefined) return { id: there.id, label }
+  const { id, key } = await call<Required<ClientKey>>('POST', '/api/keys', { label })
+  return { id, label, key }
+}
+
+function keyWords(key: ClientKey | null): string {
+  if (key === null) return 'skipped'
+  if (key.key === undefined) return `key ${key.id} (${key.label}) is there already; its secret was shown once`
+  return `key ${key.id} (${key.label}) is made; its secret is shown this once`
+}
+
+/** Returns the model of the first request, with its provider; null when no connection is usable. */
+async function modelFor({ call }: ControlPlane, connected: Connected | null, asked: string | undefined): Promise<string | null> {
+  const tested = asked ?? connected?.test?.model
+  if (connected !== null && tested) return `${connected.draft.provider}/${tested}`
+  const { data } = await call<{ data: { id: string }[] }>('GET', '/api/models')
+  return data[0]?.id ?? null
+}
+
+function requestWords({ status, model, answer, tokens, cost_usd }: FirstRequest): string {
+  const short = answer.length > 60 ? `${answer.slice(0, 60)}…` : answer
+  if (status >= 400) return `${model} ${status}: ${short}`
+  const bill = tokens === null ? '' : ` · ${tokens.prompt}+${tokens.completion} tokens · ${usd(cost_usd)}`
+  return `${model} ${status} “${short}”${bill}`
+}

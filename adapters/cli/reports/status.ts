@@ -1,0 +1,42 @@
+// `hookgate status`: prints what needs attention, the critical first.
+import { action, JSON_FLAG, PLANE } from '../action.ts'
+import { readControlPlane } from '../control-plane/control-plane.ts'
+import { localTime } from '../output/figures.ts'
+import { cell, printable, printJson, say, styled, table } from '../output/table.ts'
+
+interface Item {
+  severity: 'critical' | 'warning'
+  kind: string
+  title: string
+  since: string | null
+  effect: string | null
+}
+
+export const statusCommand = action({
+  name: 'status',
+  description: 'Print what needs attention, from the database; exit 1 when something is critical.',
+  args: { ...JSON_FLAG, ...PLANE },
+  async run(given) {
+    const found = await readControlPlane(given, ({ call }) => call<{ data: Item[] }>('GET', '/api/attention'))
+    const critical = found.data.filter(({ severity }) => severity === 'critical').length
+    const code = critical > 0 ? 1 : 0
+    if (given.json) {
+      printJson(found)
+      return code
+    }
+    if (found.data.length === 0) {
+      say.success('Nothing needs attention.')
+      return code
+    }
+    const rows = found.data.map(({ severity, kind, since, title }) => [
+      severity,
+      kind,
+      since === null ? '-' : localTime(since),
+      cell(title),
+    ])
+    console.log(table(['SEVERITY', 'KIND', 'SINCE', 'WHAT'], rows, { critical: 'red', warning: 'yellow' }))
+    const effects = found.data.flatMap(({ kind, effect }) => (effect === null ? [] : [`${kind}: ${printable(effect)}`]))
+    if (effects.length > 0) console.log(`\n${[...new Set(effects)].map((line) => styled(line, 'dim')).join('\n')}`)
+    return code
+  },
+})

@@ -1,0 +1,41 @@
+// Loads gateway.config.ts (or .mjs, .js) with jiti, and the plugins that it names.
+import { existsSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import type { ConfigFile, GatewayConfig } from '../../../core/config/define.ts'
+import { importModule } from './import-module.ts'
+import { loadNamed } from './load-plugin.ts'
+import type { ModuleGraph } from './module-graph.ts'
+
+const NAMES = ['gateway.config.ts', 'gateway.config.mjs', 'gateway.config.js']
+
+/** Returns the file to load: the given one, or the first usual name in the working directory. null: there is none. */
+export function findConfig(asked: string | null, cwd: string): string | null {
+  if (asked !== null) {
+    const path = resolve(cwd, asked)
+    if (!existsSync(path)) throw new Error(`The configuration file ${path} does not exist (GATEWAY_CONFIG or --config).`)
+    return path
+  }
+  return NAMES.map((name) => resolve(cwd, name)).find((path) => existsSync(path)) ?? null
+}
+
+/**
+ * @param onGraph gets the files of the configuration and of each plugin that it names by path.
+ * @throws Error naming the file; for a syntax error also the line.
+ */
+export async function loadConfig(path: string, onGraph: (graph: ModuleGraph) => void = () => {}): Promise<GatewayConfig> {
+  let loaded: unknown
+  try {
+    loaded = (await importModule(path, { again: true, onGraph })).default
+  } catch (error) {
+    throw new Error(`${basename(path)} could not be loaded: ${(error as Error).message}`, { cause: error })
+  }
+  if (typeof loaded !== 'object' || loaded === null)
+    throw new Error(`${basename(path)} has no default export. Write \`export default defineConfig({ … })\`.`)
+  const { plugins, ...rest } = loaded as ConfigFile
+  if (!Array.isArray(plugins)) return loaded as GatewayConfig
+  try {
+    return { ...rest, plugins: await loadNamed(plugins, path, onGraph) }
+  } catch (error) {
+    throw new Error(`${basename(path)}: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,132 @@
+// Turns a request of node:http into an Ingress: the fast path of the data plane, without Request, Response or web streams.
+import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../../../core/errors/gateway-error.ts'
+import { headerBag } from '../../../core/http/headers.ts'
+import { alreadyConsumed, refuseEncoded } from '../../../core/http/web-exchange.ts'
+import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { HostContext } from '../../../core/types/host.ts'
+import type { BodyMeter, Ingress, Peer } from '../../../core/types/ports.ts'
+
+/**
+ * `path` and `query` are without the mount prefix; an absolute-form target is reduced to its path. `beforeBody` runs before the body is
+ * read, after its declared length was accepted.
+ */
+export function nodeIngress(
+  req: IncomingMessage,
+  target: string,
+  peer: Peer,
+  beforeBody: () => void = () => {},
+  refusal: GatewayError | null = null,
+  host: HostContext | undefined = undefined,
+): Ingress {
+  const mark = target.indexOf('?')
+  return {
+    method: req.method ?? 'GET',
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    headers: headerBag(req.rawHeaders),
+    peer,
+    host,
+    refusal,
+    body: (limit, meter) => readBody(req, limit, meter, beforeBody),
+    chunks: (limit, meter) => readChunks(req, limit, meter, beforeBody),
+  }
+}
+
+/** Returns `/v1/x?q` for `http://host/v1/x?q` and for the plain path. */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const scheme = url.indexOf('://')
+  const slash = scheme === -1 ? -1 : url.indexOf('/', scheme + 3)
+  return slash === -1 ? '/' : url.slice(slash)
+}
+
+/** A request with two of one of these headers is refused. */
+export const SINGLE_HEADERS = ['host', 'authorization', 'x-api-key']
+
+/** Returns how often a header was sent; node:http keeps only the first Host. */
+export function headerLines(req: IncomingMessage, name: string): number {
+  let lines = 0
+  const { rawHeaders } = req
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] as string
+    if (given.length === name.length && given.toLowerCase() === name) lines++
+  }
+  return lines
+}
+
+function readBody(
+  req: IncomingMessage,
+  limit: number,
+  meter: BodyMeter | undefined,
+  beforeBody: () => void,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const refusal = refuseEarly(req, limit)
+    if (refusal !== null) return reject(refusal)
+    beforeBody()
+    const giveUp = (error: GatewayErrorShape): void => {
+      chunks.length = 0
+      req.removeAllListeners('data')
+      req.pause()
+      reject(error)
+    }
+    meter?.onRefused(giveUp)
+    const chunks: Buffer[] = []
+    let size = 0
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limit) return giveUp(GatewayError.tooLarge(limit))
+      const refused = meter?.take(chunk.length) ?? null
+      if (refused === null) chunks.push(chunk)
+      else giveUp(refused)
+    })
+    // on(), not once(): once() wraps each listener, and a promise settles only once anyway.
+    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    req.on('error', () => reject(GatewayError.clientGone()))
+    req.on('close', () => {
+      if (!req.complete) reject(GatewayError.clientGone())
+    })
+  })
+}
+
+async function* readChunks(
+  req: IncomingMessage,
+  limit: number,
+  meter: BodyMeter | undefined,
+  beforeBody: () => void,
+): AsyncIterable<Uint8Array> {
+  const refusal = refuseEarly(req, limit)
+  if (refusal !== null) throw refusal
+  beforeBody()
+  let size = 0
+  let refused: GatewayErrorShape | null = null
+  meter?.onRefused((error) => {
+    refused = error
+    req.destroy(GatewayError.from(error))
+  })
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > limit) throw GatewayError.tooLarge(limit)
+      const over = meter?.take(chunk.length) ?? null
+      if (over !== null) throw over
+      yield chunk
+    }
+  } catch (error) {
+    if (refused !== null) throw GatewayError.from(refused)
+    throw GatewayError.is(error) ? error : GatewayError.clientGone()
+  }
+}
+
+function refuseEarly(req: IncomingMessage, limit: number): GatewayError | null {
+  try {
+    refuseEncoded(req.headers['content-encoding'])
+  } catch (error) {
+    return error as GatewayError
+  }
+  if (Number(req.headers['content-length'] ?? 0) > limit) return GatewayError.tooLarge(limit)
+  if (req.readableEnded || (req.complete && req.readableLength === 0 && Number(req.headers['content-length'] ?? 0) > 0))
+    return alreadyConsumed()
+  return null
+}
