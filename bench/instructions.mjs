@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { bodies, build } from './harness/bench.mjs'
+import { bodies, build, responsesBody } from './harness/bench.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -125,9 +125,7 @@ async function subscribed() {
 
 function requestBody() {
   if (values.responses === undefined) return bodies[values.messages ? 'anthropic' : 'openai']('openai/mock', false)
-  const { messages, ...rest } = bodies.openai('openai/mock', false)
-  const { max_tokens: max_output_tokens, ...kept } = rest
-  return { ...kept, max_output_tokens, input: messages, store: values.responses === 'true' }
+  return responsesBody('openai/mock', values.responses === 'true')
 }
 
 function load(...args) {

@@ -1,4 +1,4 @@
-// The processes that bench/table.mjs compares. Each is pinned to CPU 0.
+// The processes that bench/table.mjs and bench/effect.mjs compare. Each is pinned to CPU 0.
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,8 @@ function bare({ node, version, port, upstream }) {
   }
 }
 
-function gateway({ node, version, port, upstream, folder, title, config, workers = 1 }) {
+/** @param without names of plugins to leave out, for the configuration `gateway` */
+export function gateway({ node, version, port, upstream, folder, title, config, workers = 1, without = '' }) {
   return {
     ...{ title, version, port, workers, model: 'openai/mock' },
     command: [
@@ -52,7 +53,12 @@ function gateway({ node, version, port, upstream, folder, title, config, workers
       ...['--config', at(`../${config}.config.mjs`), '--data-dir', join(folder, `data-${port}`)],
     ],
     env: {
-      ...{ BENCH_UPSTREAM: upstream, GATEWAY_PRICING_SYNC_ENABLED: 'false', GATEWAY_WORKERS: String(workers) },
+      ...{
+        BENCH_UPSTREAM: upstream,
+        BENCH_WITHOUT: without,
+        GATEWAY_PRICING_SYNC_ENABLED: 'false',
+        GATEWAY_WORKERS: String(workers),
+      },
       // A busy machine would otherwise make it refuse requests, and the figure meaningless.
       GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
     },
