@@ -68,6 +68,9 @@ describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () 
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).toBeLessThanOrEqual(width)
       }
     }
+    // The page is 360 px wide now: a table that is wider than its frame is cut.
+    const cut = await page.locator('.table-frame').evaluateAll((frames) => frames.map((one) => one.scrollWidth - one.clientWidth))
+    expect(Math.max(0, ...cut), `${path}: a table wider than its frame`).toBeLessThanOrEqual(1)
     await close()
   })
 

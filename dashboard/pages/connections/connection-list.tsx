@@ -3,7 +3,7 @@ import { type Got, useGet } from '../../api/query.ts'
 import { count, percent, UNKNOWN } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
-import { type Connection, ConnectionStatus, rawState, stateOf } from '../../ui/connection-status.tsx'
+import { type Connection, ConnectionOutlook, rawState } from '../../ui/connection-status.tsx'
 import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
@@ -94,18 +94,7 @@ export function ConnectionList() {
 }
 
 function StateCell({ of: connection, blocked }: { of: Connection; blocked: boolean }) {
-  const { until } = stateOf(connection)
-  if (blocked) return <Status tone="refused">blocked by policy</Status>
-  return (
-    <>
-      <ConnectionStatus connection={connection} />{' '}
-      {until !== null && (
-        <span class="quiet">
-          <Ago at={until} />
-        </span>
-      )}
-    </>
-  )
+  return blocked ? <Status tone="refused">blocked by policy</Status> : <ConnectionOutlook connection={connection} />
 }
 
 function running(connection: Connection): string {
@@ -136,7 +125,12 @@ function LastError({ of: connection }: { of: Connection }) {
   if (typeof error !== 'object' || error === null) return <span>{UNKNOWN}</span>
   return (
     <span class="quiet" title={error.message}>
-      {error.status ?? 'no answer'} {error.at !== undefined && <Ago at={error.at} />}
+      {error.status ?? 'no answer'}
+      {error.at !== undefined && (
+        <>
+          , <Ago at={error.at} />
+        </>
+      )}
     </span>
   )
 }
