@@ -82,7 +82,7 @@ function partsOf(gateway: PluginGateway, config: z.output<typeof options>, publi
   }
 }
 
-/** Passwords stay the way to sign in: an operator who meant the identity provider should not find that out by trying. */
+/** Without this line an operator learns from the sign-in page that the identity provider is off. */
 function warnOfHalf({ log }: PluginGateway, config: z.output<typeof options>, multiTenant: boolean): void {
   const wanted = { GATEWAY_IDP_CLIENT_ID: config.clientId, GATEWAY_IDP_CLIENT_SECRET: config.clientSecret }
   if (config.issuer === null && Object.values(wanted).every((value) => value === null)) return

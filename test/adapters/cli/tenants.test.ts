@@ -26,7 +26,10 @@ describe('hookgate signup, org and user', () => {
     })
     expect(stdout).not.toContain('horse')
     const again = await hookgate(args, { cwd, env, input: 'correct horse\n' })
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/an account with this address[\s\S]*hookgate user list/) })
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/an account with this address[\s\S]*hookgate user list/),
+    })
     const silent = await hookgate(args, { cwd, env, input: '' })
     expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining('on a terminal, where it asks') })
     const listed = await cli('user', 'list')

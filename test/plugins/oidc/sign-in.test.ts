@@ -1,8 +1,8 @@
 // The way to the identity provider and back, when everything is right.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { recordingLog } from '../../support/recording-log.ts'
 import { auditOf, bearer, errorOf } from '../sign-in/support.ts'
 import { CLIENT, codeFor, type FakeIssuer, fakeIssuer, type SigningKey, signingKey } from './fake-issuer.ts'
-import { recordingLog } from '../../support/recording-log.ts'
 import { type OidcWorld, oidcWorld, PAGE, stateIn } from './support.ts'
 
 let key: SigningKey
