@@ -99,5 +99,6 @@ function ofStatus(status: number, path: readonly string[]): { why: string; fix: 
   if (status === 404 && path.length > 2) return { why, fix: `${program} ${group} list` }
   if (status === 404) return { why, fix: 'hookgate status' }
   if (status >= 500) return { why, fix: 'hookgate doctor' }
+  if (status === 409 && group === 'signup') return { why, fix: `${program} user list` }
   return { why, fix: `${path.join(' ')} --help` }
 }

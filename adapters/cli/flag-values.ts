@@ -109,7 +109,8 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
 export async function readSecret(what: string, questions = [`${what}: `]): Promise<string> {
   if (process.stdin.isTTY && !mayAsk()) failUsage(`${what}: there is nothing to read, and this command may not ask.`)
   const [given = '', ...again] = process.stdin.isTTY ? await promptSecrets(questions) : [await firstLine()]
-  if (given === '') failUsage(`${what}: standard input is empty.`)
+  if (given === '')
+    failUsage(`${what}: standard input is empty. Write it there, or run the command on a terminal, where it asks.`)
   if (again.some((answer) => answer !== given)) failUsage(`${what}: the answers are not the same.`)
   return given
 }

@@ -4,10 +4,11 @@ import { ANONYMOUS } from '../pipeline/context.ts'
 import { runExchange } from '../pipeline/pipeline.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
 import type { Generation } from '../plugins/generation.ts'
+import { isForeign } from '../records/request-record.ts'
 import { MaskedText } from '../text/masked-text.ts'
 import { credentialsIn } from '../text/sanitize.ts'
 import { secretMask } from '../text/secret-mask.ts'
-import { shownRequest } from '../text/shown-request.ts'
+import { HIDDEN, shownRequest } from '../text/shown-request.ts'
 import type { TracedCalls, TraceLanes } from '../types/playground.ts'
 import type { ActsFor, Sink, Transport, WireRequest } from '../types/ports.ts'
 import { draftCall, draftIngress } from './draft-call.ts'
@@ -16,8 +17,9 @@ export function tracedCalls(runtime: Runtime): TracedCalls {
   return {
     async run(draft, actsFor, lanes, signal) {
       const ingress = draftIngress(draftCall(draft), actsFor)
-      const transport = tracedTransport(runtime.transport, lanes)
-      const generation = tracedGeneration(runtime.generation, transport, actsFor, lanes)
+      const borders: Borders = { crossed: false }
+      const transport = tracedTransport(runtime.transport, borders, lanes)
+      const generation = tracedGeneration(runtime.generation, transport, borders, actsFor, lanes)
       const own: Runtime = Object.create(runtime, { generation: { value: generation }, transport: { value: transport } })
       const { sink, left } = tracedSink(lanes, signal)
       signal.addEventListener('abort', left, { once: true })
@@ -27,20 +29,35 @@ export function tracedCalls(runtime: Runtime): TracedCalls {
   }
 }
 
-function tracedGeneration(generation: Generation, transport: Transport, actsFor: ActsFor, lanes: TraceLanes): Generation {
+/** The transport does not know whose connection it calls. Calls may overlap, so the first foreign one hides those after it, too. */
+interface Borders {
+  crossed: boolean
+}
+
+function tracedGeneration(
+  generation: Generation,
+  transport: Transport,
+  borders: Borders,
+  actsFor: ActsFor,
+  lanes: TraceLanes,
+): Generation {
   const hooks = generation.tracedHooks({
     plugin: '',
     wants: () => true,
     ran: (_ctx, { plugin, hook, ms, error }) =>
       lanes.hook({ plugin, hook, us: Math.round(ms * 1000), failed: error !== undefined }),
   })
-  const { authenticate, settled } = hooks
+  const { authenticate, encoded, settled } = hooks
   return {
     ...generation,
     transport,
     hooks: {
       ...hooks,
       authenticate: actsFor.keyId === null ? () => ({ ...ANONYMOUS, orgId: actsFor.orgId }) : authenticate,
+      encoded(ctx, call) {
+        borders.crossed ||= isForeign(call.candidate)
+        return encoded?.(ctx, call)
+      },
       settled(ctx, outcome) {
         lanes.settled(ctx, outcome)
         return settled?.(ctx, outcome)
@@ -49,16 +66,18 @@ function tracedGeneration(generation: Generation, transport: Transport, actsFor:
   }
 }
 
-function tracedTransport(transport: Transport, lanes: TraceLanes): Transport {
+function tracedTransport(transport: Transport, borders: Borders, lanes: TraceLanes): Transport {
   let calls = 0
   return {
     send(wire, handler) {
       const call = ++calls
       const secrets = credentialsIn(named(wire))
-      lanes.upstream(call, shownRequest(wire, secretMask(secrets)))
+      const shown = shownRequest(wire, secretMask(secrets))
+      const shared = borders.crossed
+      lanes.upstream(call, shared ? { ...shown, url: HIDDEN, headers: {} } : shown, shared)
       const text = new MaskedText(secrets)
       const told = (piece: string): void => {
-        if (piece !== '') lanes.raw(call, piece)
+        if (piece !== '' && !shared) lanes.raw(call, piece)
       }
       return transport.send(wire, {
         head(status, headers) {

@@ -42,6 +42,7 @@ export type SkipReason =
   | 'at_capacity'
   | 'policy_blocked'
   | 'reauth_required'
+  | 'auth_failed'
   | 'not_allowed'
   | 'disabled'
   | 'capability'

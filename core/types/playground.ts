@@ -57,7 +57,8 @@ export interface TracedHook {
 /** Receives what happens to a traced call, in its order. Texts are parts of a body; upstream calls are numbered from 1. */
 export interface TraceLanes {
   hook(run: TracedHook): void
-  upstream(call: number, request: ShownRequest): void
+  /** `shared`: another organization's connection is called. Its address, its headers and its raw answers are not reported. */
+  upstream(call: number, request: ShownRequest, shared: boolean): void
   /** The head of an upstream's answer. */
   answered(call: number, status: number): void
   raw(call: number, text: string): void

@@ -14,6 +14,7 @@ export interface LiveEvent {
   api_key_label: string | null
   provider: string | null
   model: string | null
+  requested_model: string | null
   virtual_model: string | null
   status: number
   latency_ms: number

@@ -12,11 +12,12 @@ const small = new Intl.NumberFormat('en', {
   maximumFractionDigits: 12,
 })
 
-/** US dollars: two decimals from $1 on, below that four significant digits. */
+/** US dollars: two decimals from $1 on, below that four significant digits and at least two decimals. */
 export function money(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return UNKNOWN
   if (usd === 0) return '$0.00'
-  return Math.abs(usd) >= 1 ? cents.format(usd) : small.format(usd)
+  const precise = small.format(usd)
+  return Math.abs(usd) >= 1 || (precise.split('.')[1]?.length ?? 0) < 2 ? cents.format(usd) : precise
 }
 
 /** The exact value, for titles. */

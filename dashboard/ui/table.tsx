@@ -10,6 +10,8 @@ export interface Column<T> {
   numeric?: boolean
   /** Left out on narrow screens. */
   wide?: boolean
+  /** A long name without spaces: it may break anywhere on narrow screens. */
+  breaks?: boolean
 }
 
 interface TableProps<T> {
@@ -22,7 +24,8 @@ interface TableProps<T> {
 }
 
 export function Table<T>({ label, columns, rows, rowKey, onOpen, selected = null }: TableProps<T>) {
-  const classOf = ({ numeric, wide }: Column<T>): string => `${numeric ? 'numeric ' : ''}${wide ? 'wide' : ''}`
+  const classOf = ({ numeric, wide, breaks }: Column<T>): string =>
+    `${numeric ? 'numeric ' : ''}${wide ? 'wide ' : ''}${breaks ? 'breaks' : ''}`
   const { shown, more } = useShowMore(rows)
   return (
     <div class="table-frame">

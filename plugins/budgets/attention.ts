@@ -32,7 +32,8 @@ function budgetFact(status: Status, now: number, longest: number): AttentionItem
   const spent = `${money(spend_usd)} of ${money(effective_limit_usd)}`
   const fact = {
     subject: { kind: 'budget', id: String(status.id), label },
-    since: status.window_start === null ? null : Date.parse(status.window_start),
+    // The moment is not recorded, and the begin of the window is not it.
+    since: null,
     levers: [raise(status, now, longest)],
     link: `/spend?tab=budgets&open=${status.id}`,
   }
@@ -84,5 +85,6 @@ function labelOf({ scope, entity_label, entity_id }: Status): string {
 /** At least cents, and four significant digits below a dollar. */
 function money(usd: number): string {
   if (usd >= 1 || usd === 0) return `$${usd.toFixed(2)}`
-  return `$${usd.toLocaleString('en-US', { maximumSignificantDigits: 4, useGrouping: false })}`
+  const precise = usd.toLocaleString('en-US', { maximumSignificantDigits: 4, useGrouping: false })
+  return `$${(precise.split('.')[1]?.length ?? 0) < 2 ? usd.toFixed(2) : precise}`
 }

@@ -10,6 +10,8 @@ export interface LiveEvent {
   readonly api_key_label: string | null
   readonly provider: string | null
   readonly model: string | null
+  /** As the caller named it; null: it named none. */
+  readonly requested_model: string | null
   readonly virtual_model: string | null
   readonly status: number
   readonly latency_ms: number
@@ -38,6 +40,7 @@ export interface Settled {
   readonly keyLabel: string | null
   readonly provider: string | null
   readonly model: string | null
+  readonly requestedModel: string | null
   readonly virtualModel: string | null
   readonly freePool: boolean
   readonly stream: boolean
@@ -56,6 +59,7 @@ export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): S
     keyLabel: principal.label,
     provider: answered?.provider ?? null,
     model: answered?.model ?? null,
+    requestedModel: ctx.requestedModel === '' ? null : ctx.requestedModel,
     virtualModel: ctx.virtualModel,
     freePool: isShared(ctx, outcome),
     stream: ctx.stream,
@@ -75,6 +79,7 @@ export function eventOf(settled: Settled): LiveEvent {
     api_key_label: settled.keyLabel,
     provider: settled.provider,
     model: settled.model,
+    requested_model: settled.requestedModel,
     virtual_model: settled.virtualModel,
     status: outcome.status,
     latency_ms: Math.round(outcome.latencyMs),

@@ -62,7 +62,10 @@ export const oidc = definePlugin({
 function partsOf(gateway: PluginGateway, config: z.output<typeof options>, publicUrl: string | null): SignInParts | null {
   const { clientId, clientSecret } = config
   const signIn = gateway.use('signIn')
-  if (!signIn.idpOnly || clientId === null || clientSecret === null) return null
+  if (!signIn.idpOnly || clientId === null || clientSecret === null) {
+    warnOfHalf(gateway, config, signIn.multiTenant)
+    return null
+  }
   const issuer = config.issuer ?? GOOGLE
   checkIssuer(gateway, issuer)
   const calls = issuerCalls(gateway.use('directCalls'), config.outboundProxy)
@@ -77,6 +80,15 @@ function partsOf(gateway: PluginGateway, config: z.output<typeof options>, publi
     organizations: gateway.optional('organizations'),
     sessions: signIn,
   }
+}
+
+/** Without this line an operator learns from the sign-in page that the identity provider is off. */
+function warnOfHalf({ log }: PluginGateway, config: z.output<typeof options>, multiTenant: boolean): void {
+  const wanted = { GATEWAY_IDP_CLIENT_ID: config.clientId, GATEWAY_IDP_CLIENT_SECRET: config.clientSecret }
+  if (config.issuer === null && Object.values(wanted).every((value) => value === null)) return
+  const missing = Object.entries(wanted).flatMap(([name, value]) => (value === null ? [name] : []))
+  if (!multiTenant) missing.push('GATEWAY_MULTI_TENANT=true')
+  log.warn('oidc.incomplete', { hint: `The identity provider is off, and passwords sign in. Missing: ${missing.join(', ')}.` })
 }
 
 /** @throws Error naming the variable. */

@@ -79,7 +79,7 @@ function lanesInto(queue: EventQueue): TraceLanes & { unsettled(): void } {
   let sent = 0
   return {
     hook: ({ plugin, hook, us, failed }) => queue.push('hook', { hook, plugin, stage: STAGES[hook] ?? 'request', us, failed }),
-    upstream: (call, request) => queue.push('upstream', { call, ...shownOf(request) }),
+    upstream: (call, request, shared) => queue.push('upstream', { call, ...shownOf(request), shared }),
     answered: (call, status) => queue.push('raw', { call, status }),
     raw: (call, text) => queue.push('raw', { call, text }),
     head(status, headers) {

@@ -7,12 +7,15 @@ import type { Db } from '../../core/types/db.ts'
 /** Newest rows that a summary reads. More would hold up other queries of SQLite. */
 const ROWS = 10_000
 const GROUPS = 20
+/** Keys and virtual models in one answer. */
+const CALLERS = 500
 const DAY_MS = 86_400_000
 /** Shorter streams arrived in one piece: their speed is that of the network. */
 const MIN_SPEED_MS = 50
 const WINDOWS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const
 
 const ms = z.int().nullable()
+const outcomes = { requests: z.int(), refused: z.int(), failed: z.int() }
 
 export const summaryQuery = z.strictObject({
   window: z.enum(['1h', '24h', '7d', '30d']).default('24h').describe('Up to now.'),
@@ -43,6 +46,10 @@ export const summaryRecord = z.strictObject({
       }),
     )
     .describe('The most frequent first.'),
+  by_virtual_model: z
+    .array(z.strictObject({ virtual_model: z.string(), ...outcomes }))
+    .describe('Also requests that reached no upstream. The most requested first.'),
+  by_key: z.array(z.strictObject({ key_id: z.int(), key: z.string(), ...outcomes })),
 })
 
 type Summary = z.input<typeof summaryRecord>
@@ -58,6 +65,9 @@ interface Row {
   stream: number
   cached: string | null
   attempts: number
+  virtual_model: string | null
+  key_id: number | null
+  key_label: string | null
 }
 
 export async function summaryOf(
@@ -69,7 +79,8 @@ export async function summaryOf(
   const now = at - back_days * DAY_MS
   const since = now - WINDOWS[window]
   const rows = await db.all<Row>(
-    sql`SELECT created_at, provider, status, error_code, latency_ms, ttft_ms, tokens_completion, stream, cached, attempts FROM request_log
+    sql`SELECT created_at, provider, status, error_code, latency_ms, ttft_ms, tokens_completion, stream, cached, attempts,
+          virtual_model, key_id, key_label FROM request_log
         WHERE org_id = ${orgId ?? 0} AND created_at >= ${since} AND created_at < ${now + 1} ORDER BY created_at DESC, id DESC LIMIT ${ROWS + 1}`,
   )
   const counted = rows.slice(0, ROWS)
@@ -93,6 +104,15 @@ export async function summaryOf(
     ttft_p50_ms: percentile(first, 0.5),
     tokens_per_s_p50: percentile(speeds, 0.5),
     errors: errorGroups(counted),
+    by_virtual_model: byCaller(counted, ({ virtual_model }) => virtual_model).map(({ row: { virtual_model }, ...sums }) => ({
+      virtual_model: virtual_model as string,
+      ...sums,
+    })),
+    by_key: byCaller(counted, ({ key_id }) => key_id).map(({ row: { key_id, key_label }, ...sums }) => ({
+      key_id: key_id as number,
+      key: key_label ?? `key ${key_id}`,
+      ...sums,
+    })),
   }
 }
 
@@ -106,6 +126,32 @@ function speedOf({ stream, cached, ttft_ms, latency_ms, tokens_completion }: Row
 /** Nearest rank. */
 function percentile(sorted: readonly number[], part: number): number | null {
   return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null
+}
+
+interface Sums {
+  /** The newest. */
+  readonly row: Row
+  requests: number
+  refused: number
+  failed: number
+}
+
+/** Rows without a caller are left out. */
+function byCaller(rows: readonly Row[], caller: (row: Row) => string | number | null): Sums[] {
+  const sums = new Map<string | number, Sums>()
+  for (const row of rows) {
+    const of = caller(row)
+    if (of === null) continue
+    let sum = sums.get(of)
+    if (sum === undefined) {
+      sum = { row, requests: 0, refused: 0, failed: 0 }
+      sums.set(of, sum)
+    }
+    sum.requests++
+    if (row.status >= 500) sum.failed++
+    else if (row.status >= 400) sum.refused++
+  }
+  return [...sums.values()].sort((a, b) => b.requests - a.requests).slice(0, CALLERS)
 }
 
 function errorGroups(rows: readonly Row[]): Summary['errors'] {

@@ -140,6 +140,8 @@ export const signup = action({
       return { user, org }
     })
     if (given.json) return printJson(made)
-    say.success(`Account ${made.user.id} (${made.user.email}) is created. Sign in with it.`)
+    say.success(
+      `Account ${made.user.id} (${made.user.email}) is created${given.admin ? ' and administers the gateway' : ''}. Sign in with it.`,
+    )
   },
 })

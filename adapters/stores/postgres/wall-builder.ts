@@ -64,7 +64,27 @@ async function roleRefused(session: Session, login: Login): Promise<string | nul
     if (failed !== null) return `The user of the gateway may not take the role ${TENANT_ROLE}: ${failed}. ${help}`
   }
   const failed = await attempted(session, `SET LOCAL ROLE ${TENANT_ROLE}; RESET ROLE`)
-  return failed === null ? null : `The user of the gateway may not take the role ${TENANT_ROLE}: ${failed}. ${help}`
+  if (failed !== null) return `The user of the gateway may not take the role ${TENANT_ROLE}: ${failed}. ${help}`
+  return schemaRefused(session)
+}
+
+/** Every role may use the schema `public`; another one, or a hardened `public`, has to be opened for the role. */
+async function schemaRefused(session: Session): Promise<string | null> {
+  const schema = await schemaOf(session)
+  if (schema.open) return null
+  const grant = `GRANT USAGE ON SCHEMA ${quoted(schema.name)} TO ${TENANT_ROLE}`
+  await attempted(session, grant)
+  // Without the right to grant, PostgreSQL only warns.
+  if ((await schemaOf(session)).open) return null
+  return `The role ${TENANT_ROLE} may not use the schema \`${schema.name}\`. Let its owner run: ${grant}.`
+}
+
+async function schemaOf(session: Session): Promise<{ name: string; open: boolean }> {
+  const { rows } = await session.query(
+    sql`SELECT current_schema() AS name, has_schema_privilege(${TENANT_ROLE}, current_schema(), 'USAGE') AS open`,
+  )
+  const { name, open } = rows[0] as { name: string; open: number }
+  return { name, open: open === 1 }
 }
 
 async function tenantRole(session: Session): Promise<{ strong: number } | undefined> {

@@ -3,7 +3,7 @@ import { type Got, useGet } from '../../api/query.ts'
 import { count, percent, UNKNOWN } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { AddressNote } from '../../ui/address-note.tsx'
-import { type Connection, ConnectionStatus, rawState, stateOf } from '../../ui/connection-status.tsx'
+import { type Connection, ConnectionOutlook, rawState } from '../../ui/connection-status.tsx'
 import { OwnerCell } from '../../ui/owner-cell.tsx'
 import { Empty, Loading } from '../../ui/page.tsx'
 import { Sparkline } from '../../ui/sparkline.tsx'
@@ -23,6 +23,8 @@ export function ConnectionList() {
   const series = useGet('/api/usage/timeseries', { query: { window: '24h', bucket: 'hour', group_by: 'connection' } }, SERIES_MS)
   const quota = useGet('/api/quota', {}, SERIES_MS)
   const policy = useGet('/api/policy', {}, SERIES_MS)
+  // The cloud profile does not offer `echo`.
+  const local = useGet('/healthz').data?.profile === 'local'
   const open = Number(address.value.get('open'))
   const points = new Map<string, Point[]>()
   for (const point of series.data?.data ?? []) {
@@ -42,10 +44,14 @@ export function ConnectionList() {
           return (
             <section class="panel">
               <Empty title="No connection yet">
-                <p>
-                  A connection is an account at a provider. The provider <code>echo</code> needs none and answers at once: add it
-                  to try the gateway.
-                </p>
+                {local ? (
+                  <p>
+                    A connection is an account at a provider. The provider <code>echo</code> needs none and answers at once: add
+                    it to try the gateway.
+                  </p>
+                ) : (
+                  <p>A connection is an account at a provider. Add one with the API key of that account.</p>
+                )}
               </Empty>
             </section>
           )
@@ -60,7 +66,7 @@ export function ConnectionList() {
                 selected={open}
                 onOpen={({ id }) => setQuery({ open: id === open ? null : String(id) })}
                 columns={[
-                  { id: 'name', title: 'Connection', cell: ({ provider, label }) => `${provider}/${label}` },
+                  { id: 'name', title: 'Connection', breaks: true, cell: ({ provider, label }) => `${provider}/${label}` },
                   { id: 'state', title: 'State', cell: (one) => <StateCell of={one} blocked={blocked.has(one.provider)} /> },
                   { id: 'running', title: 'Running', numeric: true, cell: running },
                   {
@@ -94,18 +100,7 @@ export function ConnectionList() {
 }
 
 function StateCell({ of: connection, blocked }: { of: Connection; blocked: boolean }) {
-  const { until } = stateOf(connection)
-  if (blocked) return <Status tone="refused">blocked by policy</Status>
-  return (
-    <>
-      <ConnectionStatus connection={connection} />{' '}
-      {until !== null && (
-        <span class="quiet">
-          <Ago at={until} />
-        </span>
-      )}
-    </>
-  )
+  return blocked ? <Status tone="refused">blocked by policy</Status> : <ConnectionOutlook connection={connection} />
 }
 
 function running(connection: Connection): string {
@@ -136,7 +131,12 @@ function LastError({ of: connection }: { of: Connection }) {
   if (typeof error !== 'object' || error === null) return <span>{UNKNOWN}</span>
   return (
     <span class="quiet" title={error.message}>
-      {error.status ?? 'no answer'} {error.at !== undefined && <Ago at={error.at} />}
+      {error.status ?? 'no answer'}
+      {error.at !== undefined && (
+        <>
+          , <Ago at={error.at} />
+        </>
+      )}
     </span>
   )
 }

@@ -74,7 +74,13 @@ export function Registry() {
                     wide: true,
                     cell: ({ client_version }) => client_version ?? UNKNOWN,
                   },
-                  { id: 'connections', title: 'Connections', numeric: true, cell: ({ connections }) => count(connections) },
+                  {
+                    id: 'connections',
+                    title: 'Connections',
+                    numeric: true,
+                    wide: true,
+                    cell: ({ connections }) => count(connections),
+                  },
                   {
                     id: 'connect',
                     title: '',

@@ -81,7 +81,7 @@ export default function Keys() {
                     type="search"
                     data-filter
                     aria-label="Search keys"
-                    placeholder="label, cost center or the end of the key"
+                    placeholder="label, cost center, end of the key"
                     maxLength={LONGEST}
                     value={search}
                     onInput={(event) => setQuery({ q: event.currentTarget.value, cursor: null })}

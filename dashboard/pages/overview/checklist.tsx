@@ -11,6 +11,8 @@ export function Checklist() {
   const connections = useGet('/api/providers', {}, LOOK_MS)
   const keys = useGet('/api/keys', { query: { limit: 1 } }, LOOK_MS)
   const withKey = useGet('/api/logs', { query: { limit: '20', status: '2xx' } }, LOOK_MS)
+  // The cloud profile does not offer `echo`.
+  const local = useGet('/healthz').data?.profile === 'local'
   if (connections.data === undefined || keys.data === undefined || withKey.data === undefined) return null
   const answered = withKey.data.data.some(({ status }) => status < 300)
   const used = connections.data.data.some(({ state }) => (state as { last_used_at?: string | null }).last_used_at != null)
@@ -24,7 +26,7 @@ export function Checklist() {
       title: 'A connection answers',
       help: (
         <p>
-          <LinkButton to="/playground">Ask echo in the playground</LinkButton>{' '}
+          {local && <LinkButton to="/playground">Ask echo in the playground</LinkButton>}{' '}
           <LinkButton to="/connections?add=1">Add a provider</LinkButton>
         </p>
       ),

@@ -1,9 +1,8 @@
 // One line for each connection: whether it works, and since when not.
 import { useGet } from '../../api/query.ts'
 import { href } from '../../app/location.ts'
-import { ConnectionStatus, stateOf } from '../../ui/connection-status.tsx'
+import { ConnectionOutlook } from '../../ui/connection-status.tsx'
 import { Loading, Panel } from '../../ui/page.tsx'
-import { Ago } from '../../ui/text.tsx'
 
 export function Connections() {
   const connections = useGet('/api/providers', {}, 15_000)
@@ -12,21 +11,12 @@ export function Connections() {
       {({ data }) => (
         <Panel title="Connections" actions={<a href={href('/connections')}>all</a>}>
           <ul class="connection-strip">
-            {data.map((connection) => {
-              const state = stateOf(connection)
-              return (
-                <li key={connection.id}>
-                  <a href={href(`/connections?open=${connection.id}`)}>{`${connection.provider}/${connection.label}`}</a>{' '}
-                  <ConnectionStatus connection={connection} />
-                  {state.until !== null && (
-                    <span class="quiet">
-                      {' '}
-                      <Ago at={state.until} />
-                    </span>
-                  )}
-                </li>
-              )
-            })}
+            {data.map((connection) => (
+              <li key={connection.id}>
+                <a href={href(`/connections?open=${connection.id}`)}>{`${connection.provider}/${connection.label}`}</a>{' '}
+                <ConnectionOutlook connection={connection} />
+              </li>
+            ))}
             {data.length === 0 && <li>There is no connection yet.</li>}
           </ul>
         </Panel>

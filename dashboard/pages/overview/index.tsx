@@ -15,6 +15,7 @@ import { Comparison } from './comparison.tsx'
 import { Connections } from './connections.tsx'
 import { Failures, Outcomes } from './outcomes.tsx'
 import { Spend } from './spend.tsx'
+import { TopKeys } from './top-keys.tsx'
 
 const LOOK_MS = 30_000
 
@@ -52,23 +53,23 @@ export default function Overview() {
         )}
       </Loading>
       <Loading of={usage}>
-        {({ totals, truncated, by_model, by_key, window: { until } }) => (
+        {(used) => (
           <>
-            {truncated && <TruncatedNotice />}
+            {used.truncated && <TruncatedNotice />}
             <div class="columns overview-pair">
-              <Spend totals={totals} window={window} until={until} />
+              <Spend totals={used.totals} window={window} until={used.window.until} />
               <Loading of={summary}>{(outcomes) => <Failures of={outcomes} />}</Loading>
             </div>
             <Connections />
             <PluginPanels slot="overview" />
             <div class="columns">
               <Panel title="Models">
-                {by_model.length === 0 ? (
+                {used.by_model.length === 0 ? (
                   <Empty title="No traffic in this window" />
                 ) : (
                   <Table
                     label="Models"
-                    rows={by_model.slice(0, 8)}
+                    rows={used.by_model.slice(0, 8)}
                     rowKey={({ model }) => String(model)}
                     columns={[
                       { id: 'model', title: 'Model', cell: ({ model }) => model },
@@ -85,28 +86,7 @@ export default function Overview() {
                   />
                 )}
               </Panel>
-              <Panel title="Keys">
-                {by_key.length === 0 ? (
-                  <Empty title="No request with a client key in this window" />
-                ) : (
-                  <Table
-                    label="Keys"
-                    rows={by_key.slice(0, 8)}
-                    rowKey={({ key }) => key}
-                    columns={[
-                      { id: 'key', title: 'Key', cell: ({ key }) => key },
-                      { id: 'requests', title: 'Requests', numeric: true, cell: ({ requests }) => count(requests) },
-                      {
-                        id: 'failed',
-                        title: 'Failed',
-                        numeric: true,
-                        cell: ({ errors, requests }) => percent(errors / requests),
-                      },
-                      { id: 'cost', title: 'Spend', numeric: true, cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
-                    ]}
-                  />
-                )}
-              </Panel>
+              <TopKeys usage={used} summary={summary.data} />
             </div>
           </>
         )}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
+import { useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { takeOver } from '../../app/hand-over.ts'
 import { query as address, setQuery } from '../../app/location.ts'
@@ -19,7 +20,10 @@ type Translated = paths['/api/playground/translate']['post']['responses'][200]['
 export default function Playground() {
   const given = address.value.get('dialect') ?? 'chat'
   const dialect: Dialect = DIALECTS.find(({ id }) => id === given)?.id ?? 'chat'
-  const model = address.value.get('model') ?? 'echo/echo-1'
+  // The cloud profile does not offer `echo`.
+  const cloud = useGet('/healthz').data?.profile === 'cloud'
+  const models = useGet(cloud ? '/api/models' : null)
+  const model = address.value.get('model') ?? (cloud ? (models.data?.data[0]?.id ?? '') : 'echo/echo-1')
   const streamed = address.value.get('stream') !== 'false'
   const [text, setText] = useState(() => JSON.stringify(takeOver() ?? sampleOf(dialect), null, 2))
   const [asKey, setAsKey] = useState('')

@@ -84,25 +84,31 @@ function Outcome({ of: done }: { of: Done }) {
   )
 }
 
-function WentUp({ of: { call, method, url, headers, body, status, raw }, calls }: { of: Upstream; calls: number }) {
+function WentUp({ of: { call, method, url, headers, body, shared, status, raw }, calls }: { of: Upstream; calls: number }) {
   const which = calls > 1 ? `, call ${call}` : ''
   return (
     <>
       <Panel title={`2 Went upstream${which}`}>
-        <p class="upstream-url">
-          {method} {url}
+        <p class={shared ? 'quiet' : 'upstream-url'}>
+          {shared ? 'To a connection of the free pool. Its address and headers are not shown.' : `${method} ${url}`}
         </p>
         <pre>{JSON.stringify(body, null, 2)}</pre>
-        <details>
-          <summary>Headers, without credentials</summary>
-          <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
-        </details>
+        {!shared && (
+          <details>
+            <summary>Headers, without credentials</summary>
+            <pre>{Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`)}</pre>
+          </details>
+        )}
       </Panel>
       <Panel title={`3 The upstream answered${which}`} actions={status === null ? undefined : <HttpStatus status={status} />}>
-        <details>
-          <summary>{framesOf(raw)}</summary>
-          <pre>{raw}</pre>
-        </details>
+        {shared ? (
+          <p class="quiet">The raw answer of a connection of the free pool is not shown.</p>
+        ) : (
+          <details>
+            <summary>{framesOf(raw)}</summary>
+            <pre>{raw}</pre>
+          </details>
+        )}
       </Panel>
     </>
   )

@@ -18,6 +18,8 @@ export interface Upstream {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: unknown
+  /** Another organization's connection: its address, headers and raw answers are not shown. */
+  readonly shared: boolean
   readonly status: number | null
   readonly raw: string
 }

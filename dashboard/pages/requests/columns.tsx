@@ -61,7 +61,7 @@ const COLUMNS: readonly ListColumn[] = [
   {
     id: 'key',
     title: 'Key',
-    width: '96px',
+    width: '128px',
     wide: true,
     cell: ({ api_key_label, source }) => api_key_label ?? (source === 'api' ? UNKNOWN : source),
   },

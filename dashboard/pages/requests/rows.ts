@@ -221,7 +221,7 @@ function rowOf(event: LiveEvent): Row {
     cost_usd: event.cost.cost_usd,
     cached: event.cached,
     stream: event.stream,
-    requested_model: event.virtual_model ?? event.model,
+    requested_model: event.requested_model,
     ttft_ms: null,
     tokens: event.tokens,
     attempts: null,

@@ -1,5 +1,5 @@
 // The virtual models with their traffic of the last 24 hours.
-import { useGet } from '../../api/query.ts'
+import { type Got, useGet } from '../../api/query.ts'
 import { count, money, ms, percent, UNKNOWN } from '../../app/format.ts'
 import { go } from '../../app/location.ts'
 import { OwnerCell } from '../../ui/owner-cell.tsx'
@@ -14,9 +14,10 @@ import type { VirtualModel } from './draft.ts'
 
 export function ModelList({ of: models }: { of: readonly VirtualModel[] }) {
   const usage = useGet('/api/usage', { query: { window: '24h' } })
+  const summary = useGet('/api/logs/summary', { query: { window: '24h' } })
   const listed = useGet('/api/models')
   const used = new Map((usage.data?.by_virtual_model ?? []).map((row) => [row.virtual_model, row]))
-  const all = usage.data?.totals.requests ?? 0
+  const traffic = trafficOf(usage.data, summary.data)
   const prices = new Map((listed.data?.data ?? []).map(({ id, pricing }) => [id, pricing]))
   return (
     <>
@@ -43,22 +44,26 @@ export function ModelList({ of: models }: { of: readonly VirtualModel[] }) {
               id: 'share',
               title: 'Share of requests',
               cell: ({ name }) =>
-                all === 0 ? UNKNOWN : <Part label={`Share of ${name}`} of={(used.get(name)?.requests ?? 0) / all} />,
+                traffic.all === 0 ? (
+                  UNKNOWN
+                ) : (
+                  <Part label={`Share of ${name}`} of={(traffic.of.get(name)?.requests ?? 0) / traffic.all} />
+                ),
             },
             {
               id: 'requests',
               title: 'Requests',
               numeric: true,
               wide: true,
-              cell: ({ name }) => (usage.data === undefined ? UNKNOWN : count(used.get(name)?.requests ?? 0)),
+              cell: ({ name }) => (usage.data === undefined ? UNKNOWN : count(traffic.of.get(name)?.requests ?? 0)),
             },
             {
               id: 'failed',
               title: 'Failed',
               numeric: true,
               cell: ({ name }) => {
-                const row = used.get(name)
-                return row === undefined || row.requests === 0 ? UNKNOWN : percent(row.errors / row.requests)
+                const row = traffic.of.get(name)
+                return row === undefined || row.requests === 0 ? UNKNOWN : percent(row.failed / row.requests)
               },
             },
             { id: 'p95', title: 'p95', numeric: true, wide: true, cell: ({ name }) => ms(used.get(name)?.p95_ms) },
@@ -93,6 +98,23 @@ export function ModelList({ of: models }: { of: readonly VirtualModel[] }) {
       </Panel>
     </>
   )
+}
+
+interface Traffic {
+  readonly all: number
+  readonly of: ReadonlyMap<string | null, { readonly requests: number; readonly failed: number }>
+}
+
+/** From the log, which has requests that reached no upstream, too; from the usage where there is no log or it is cut. */
+function trafficOf(usage: Got<'/api/usage'> | undefined, summary: Got<'/api/logs/summary'> | undefined): Traffic {
+  if (summary !== undefined && !summary.truncated && summary.requests > 0)
+    return { all: summary.requests, of: new Map(summary.by_virtual_model.map((row) => [row.virtual_model, row])) }
+  return {
+    all: usage?.totals.requests ?? 0,
+    of: new Map(
+      (usage?.by_virtual_model ?? []).map(({ virtual_model, requests, errors }) => [virtual_model, { requests, failed: errors }]),
+    ),
+  }
 }
 
 const SHOWN = 3

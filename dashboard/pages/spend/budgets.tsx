@@ -53,7 +53,13 @@ export function Budgets() {
                   columns={[
                     { id: 'scope', title: 'Of', cell: budgetName },
                     { id: 'window', title: 'Window', cell: ({ window }) => window },
-                    { id: 'spend', title: 'Spent', numeric: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
+                    {
+                      id: 'spend',
+                      title: 'Spent',
+                      numeric: true,
+                      wide: true,
+                      cell: ({ spend_usd }) => <Money usd={spend_usd} />,
+                    },
                     {
                       id: 'reserved',
                       title: 'Reserved',

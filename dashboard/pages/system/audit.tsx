@@ -120,11 +120,11 @@ export function Audit() {
                   selected={open}
                   onOpen={({ seq }) => setQuery({ open: seq === open ? null : String(seq) })}
                   columns={[
-                    { id: 'seq', title: '#', cell: ({ seq }) => seq },
+                    { id: 'seq', title: '#', wide: true, cell: ({ seq }) => seq },
                     { id: 'at', title: 'Time', cell: ({ at }) => <Time at={at} /> },
-                    { id: 'actor', title: 'Who', cell: ({ actor }) => actor },
-                    { id: 'action', title: 'Did', cell: ({ action }) => action },
-                    { id: 'target', title: 'To', cell: ({ target }) => target ?? '—' },
+                    { id: 'actor', title: 'Who', breaks: true, cell: ({ actor }) => actor },
+                    { id: 'action', title: 'Did', breaks: true, cell: ({ action }) => action },
+                    { id: 'target', title: 'To', breaks: true, cell: ({ target }) => target ?? '—' },
                     { id: 'ip', title: 'From', wide: true, cell: ({ ip }) => ip ?? '—' },
                   ]}
                 />

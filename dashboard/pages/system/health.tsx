@@ -43,7 +43,7 @@ export function Health() {
               [
                 'Prices',
                 pricing === undefined ? (
-                  'not fetched yet'
+                  'built in, not fetched'
                 ) : (
                   <Status key="prices" tone={pricing.ok ? 'ok' : 'waiting'}>
                     {pricing.ok ? 'up to date' : 'the last fetch failed'}

@@ -124,7 +124,7 @@ export function Deliveries() {
                   onOpen={({ id }) => setQuery({ open: id === open ? null : id })}
                   columns={[
                     { id: 'at', title: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
-                    { id: 'event', title: 'Event', cell: ({ event_type }) => event_type },
+                    { id: 'event', title: 'Event', breaks: true, cell: ({ event_type }) => event_type },
                     {
                       id: 'endpoint',
                       title: 'Endpoint',
@@ -148,6 +148,7 @@ export function Deliveries() {
                     {
                       id: 'next',
                       title: 'Next try',
+                      wide: true,
                       cell: ({ next_attempt_at }) => (next_attempt_at === null ? '—' : <Ago at={next_attempt_at} />),
                     },
                     {

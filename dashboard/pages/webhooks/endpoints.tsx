@@ -45,7 +45,7 @@ export function Endpoints() {
                   selected={open}
                   onOpen={({ id }) => setQuery({ open: id === open ? null : id })}
                   columns={[
-                    { id: 'url', title: 'Address', cell: ({ url }) => url },
+                    { id: 'url', title: 'Address', breaks: true, cell: ({ url }) => url },
                     { id: 'state', title: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
                     {
                       id: 'success',

@@ -29,7 +29,7 @@ export function EventCatalogue() {
                 selected={open}
                 onOpen={({ type }) => setQuery({ open: type === open ? null : type })}
                 columns={[
-                  { id: 'type', title: 'Event', cell: ({ type }) => <code>{type}</code> },
+                  { id: 'type', title: 'Event', breaks: true, cell: ({ type }) => <code>{type}</code> },
                   { id: 'about', title: 'Sent when', wide: true, cell: ({ type }) => ABOUT.get(type) ?? '' },
                   {
                     id: 'default',

@@ -88,7 +88,7 @@ export class AccountState {
   blocked(connection: Connection, model: string, now: number): Block | null {
     if (this.quiet) return null
     if (this.refused !== null) {
-      if (this.refuses(connection)) return { reason: 'disabled', until: null, lock: null }
+      if (this.refuses(connection)) return { reason: 'auth_failed', until: null, lock: null }
       this.refused = null
     }
     if (this.quotaUntil !== null && now < this.quotaUntil)

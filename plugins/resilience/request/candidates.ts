@@ -28,7 +28,7 @@ export function isTest(ctx: RequestContext): boolean {
 export function skipping({ reason, until }: Block, now: number): GatewayError {
   const retryAfterMs = until === null ? null : Math.max(1000, until - now)
   const message = restingText('This account is not asked now', [reason], retryAfterMs)
-  if (reason !== 'circuit_open' && reason !== 'disabled') return GatewayError.rateLimited(message, retryAfterMs, reason)
+  if (reason !== 'circuit_open' && reason !== 'auth_failed') return GatewayError.rateLimited(message, retryAfterMs, reason)
   return new GatewayError(message, {
     status: 503,
     type: 'api_error',
@@ -43,7 +43,7 @@ export function skipping({ reason, until }: Block, now: number): GatewayError {
  * ordinary error.
  */
 function refusalOf(blocks: readonly Block[], now: number): GatewayError | null {
-  if (blocks.some(({ reason, lock }) => reason !== 'disabled' && (lock === null || !LASTING.has(lock)))) return null
+  if (blocks.some(({ reason, lock }) => reason !== 'auth_failed' && (lock === null || !LASTING.has(lock)))) return null
   const waits = blocks.flatMap(({ until }) => (until === null ? [] : [until - now]))
   const retryAfterMs = waits.length > 0 ? Math.max(1000, Math.min(...waits)) : null
   if (blocks.every(({ lock }) => lock === 'not_found'))

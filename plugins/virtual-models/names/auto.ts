@@ -120,7 +120,10 @@ export function autoModel({ knowledge, latency, monotonic, now }: AutoSources): 
 
 /** Returns true when no account is available, now or later. */
 function hopeless({ available, blocked }: Accounts): boolean {
-  return available.length === 0 && blocked.every(({ reason }) => reason === 'disabled' || reason === 'not_allowed')
+  return (
+    available.length === 0 &&
+    blocked.every(({ reason }) => reason === 'disabled' || reason === 'auth_failed' || reason === 'not_allowed')
+  )
 }
 
 /** Returns 1 for the smallest value, 0 for the largest, by rank; null stays null. */

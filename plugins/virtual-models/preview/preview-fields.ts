@@ -73,6 +73,7 @@ const reason = z.enum([
   'at_capacity',
   'policy_blocked',
   'reauth_required',
+  'auth_failed',
   'not_allowed',
   'disabled',
   'capability',

@@ -25,6 +25,13 @@ describe('hookgate signup, org and user', () => {
       org: { name: 'Corp', members: 1 },
     })
     expect(stdout).not.toContain('horse')
+    const again = await hookgate(args, { cwd, env, input: 'correct horse\n' })
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/an account with this address[\s\S]*hookgate user list/),
+    })
+    const silent = await hookgate(args, { cwd, env, input: '' })
+    expect(silent).toMatchObject({ code: 2, stderr: expect.stringContaining('on a terminal, where it asks') })
     const listed = await cli('user', 'list')
     expect(listed.stdout).toMatch(/root@corp\.example +- +yes +system admin +Corp \(owner\)/)
   })

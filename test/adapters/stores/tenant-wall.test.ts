@@ -134,6 +134,21 @@ describe.skipIf(missing !== null)(`The wall of PostgreSQL${missing === null ? ''
     expect(wall.detached(fn)).toBe(fn)
   })
 
+  it('stands in a schema that only the user of the gateway may use', async () => {
+    await db.run(sql`CREATE SCHEMA walled`)
+    const url = new URL(server.url)
+    url.searchParams.set('options', '-c search_path=walled')
+    const inside = await openDatabase(url.toString(), '.')
+    try {
+      await migrate(inside, [THINGS])
+      await inside.run(sql`INSERT INTO things (org_id, name) VALUES (1, 'mine'), (2, 'theirs')`)
+      expect(await wallOf(inside).build(TABLES)).toEqual({ by: 'role' })
+      expect(await wallOf(inside).within(1, () => inside.all(ALL))).toEqual([{ name: 'mine' }])
+    } finally {
+      await inside.close()
+    }
+  })
+
   it('protects tables of another schema and user no further than they are its own', async () => {
     await server.admin(`DROP ROLE IF EXISTS ${server.name}_plain`)
     await server.admin(`CREATE ROLE ${server.name}_plain LOGIN`)

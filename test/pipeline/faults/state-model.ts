@@ -1,7 +1,7 @@
 // A second, independent model of an account's state after each fault. Tests compare it with the gateway's own state.
 // Times are milliseconds on the test's clock.
 
-export type Reason = 'disabled' | 'quota_exhausted' | 'circuit_open' | 'cooldown' | 'model_locked'
+export type Reason = 'auth_failed' | 'quota_exhausted' | 'circuit_open' | 'cooldown' | 'model_locked'
 type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured'
 
 /** The effect of a fault. `backoff`: two seconds, doubled for each consecutive time. */
@@ -37,7 +37,7 @@ export class AccountModel {
 
   /** Returns the first reason why the account is unavailable; `until` 0: only a manual reset ends it. */
   out(model: string, now: number): { reason: Reason; until: number } | null {
-    if (this.refused) return { reason: 'disabled', until: 0 }
+    if (this.refused) return { reason: 'auth_failed', until: 0 }
     const locked = Math.max(0, ...['*', model].map((name) => this.#locks.get(name)?.until ?? 0))
     const reasons: [Reason, number][] = [
       ['quota_exhausted', this.#quotaUntil],

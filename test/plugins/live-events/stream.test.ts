@@ -60,6 +60,7 @@ describe('a listener', () => {
       api_key_label: 'team',
       provider: 'chat',
       model: 'm',
+      requested_model: 'chat/m',
       virtual_model: null,
       status: 200,
       latency_ms: expect.any(Number),

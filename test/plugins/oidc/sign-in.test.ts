@@ -1,5 +1,6 @@
 // The way to the identity provider and back, when everything is right.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { recordingLog } from '../../support/recording-log.ts'
 import { auditOf, bearer, errorOf } from '../sign-in/support.ts'
 import { CLIENT, codeFor, type FakeIssuer, fakeIssuer, type SigningKey, signingKey } from './fake-issuer.ts'
 import { type OidcWorld, oidcWorld, PAGE, stateIn } from './support.ts'
@@ -181,6 +182,23 @@ describe('callback', () => {
 })
 
 describe('without an identity provider', () => {
+  it.each([
+    [{ IDP_CLIENT_SECRET: '' }, 'GATEWAY_IDP_CLIENT_SECRET.'],
+    [{ IDP_CLIENT_ID: '', IDP_CLIENT_SECRET: '' }, 'GATEWAY_IDP_CLIENT_ID, GATEWAY_IDP_CLIENT_SECRET.'],
+    [{ MULTI_TENANT: 'false' }, 'GATEWAY_MULTI_TENANT=true.'],
+  ])('that was meant by %j, a line of the log says what is missing', async (env, missing) => {
+    const log = recordingLog()
+    await world({ env, ports: { log } })
+    const hint = `The identity provider is off, and passwords sign in. Missing: ${missing}`
+    expect(log.lines).toContainEqual({ level: 'warn', message: 'oidc.incomplete', fields: { plugin: 'oidc', hint } })
+  })
+
+  it('that nobody meant, the log says nothing', async () => {
+    const log = recordingLog()
+    await world({ env: { IDP_ISSUER: '', IDP_CLIENT_ID: '', IDP_CLIENT_SECRET: '' }, ports: { log } })
+    expect(log.lines.map(({ message }) => message)).not.toContain('oidc.incomplete')
+  })
+
   it('the routes are 404', async () => {
     const t = await world({ env: { IDP_CLIENT_SECRET: '' } })
     for (const path of ['start', 'callback'])

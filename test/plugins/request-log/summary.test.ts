@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { fail, reply, text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { bearer, makeKey } from '../keys/support.ts'
 
 interface Summary {
   requests: number
@@ -11,6 +12,8 @@ interface Summary {
   failed: number
   retried: number
   p50_ms: number | null
+  by_key: object[]
+  by_virtual_model: object[]
   errors: { provider: string | null; status: number; code: string | null; requests: number }[]
 }
 
@@ -41,6 +44,24 @@ describe('the summary of the log', () => {
       [null, 400, 1],
     ])
     expect(found.requests).toBe(found.answered + found.refused + found.failed)
+  })
+
+  it('counts for keys and virtual models also what reached no upstream', async () => {
+    t = await createTestGateway({ upstream: [text('a'), fail(401)] })
+    const { id, key } = await makeKey(t, { label: 'ci' })
+    await t.post('/api/virtual-models', { name: 'coder', strategy: 'failover', targets: ['chat/m'] })
+    const statuses = []
+    for (const model of ['coder', 'coder', 'coder', 'coder', 'no-such-model']) {
+      const body = { model, messages: [{ role: 'user', content: 'x' }] }
+      statuses.push((await t.post('/v1/chat/completions', body, bearer(key))).status)
+      await t.untilCommitted(statuses.length)
+    }
+    expect(statuses).toEqual([200, 502, 502, 502, 400])
+    // The account whose credential was refused is not asked again.
+    expect(t.upstream.requests).toHaveLength(2)
+    const { by_key, by_virtual_model } = await summary()
+    expect(by_virtual_model).toEqual([{ virtual_model: 'coder', requests: 4, refused: 0, failed: 3 }])
+    expect(by_key).toEqual([{ key_id: id, key: 'ci', requests: 5, refused: 1, failed: 3 }])
   })
 
   it('tells how fast streams were, and what the same window was a day earlier', async () => {

@@ -59,13 +59,13 @@ describe('the preview of a draft', () => {
     const body = { name: 'vm', strategy: 'failover', targets: targets('ba') }
     expect((await s.ask('b/m')).status).toBe(502)
     await s.t.untilSettled(1)
-    expect(await seen(body)).toMatchObject({ order: [{ target: 'a/m' }], dropped: [{ target: 'b/m', reason: 'disabled' }] })
+    expect(await seen(body)).toMatchObject({ order: [{ target: 'a/m' }], dropped: [{ target: 'b/m', reason: 'auth_failed' }] })
     const [a, b] = [await idOf('a'), await idOf('b')]
     expect(await order({ ...body, assume: [{ connection_id: b, state: 'up' }] })).toEqual(targets('ba'))
     expect(await seen({ ...body, assume: [{ connection_id: a, state: 'down' }] })).toMatchObject({
       order: [],
       dropped: [
-        { target: 'b/m', reason: 'disabled' },
+        { target: 'b/m', reason: 'auth_failed' },
         { target: 'a/m', reason: 'assumed_down', connections: [{ id: a, reason: 'assumed_down' }] },
       ],
     })
