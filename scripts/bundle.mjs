@@ -1,6 +1,6 @@
 // Joins the built modules behind each entry of the package into a few files, because Node opens hundreds of small ones slowly. The entries
 // keep their paths. Modules that several entries use are in dist/chunks, so that a process loads each module once.
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -29,6 +29,21 @@ const ownAddress = {
   },
 }
 
+const deferredZod = join(DIST, 'core/schema/deferred-zod.js')
+
+/** zod is a hundred files, half of them messages in other languages. It is joined with the rest, and its schemas are built on first use. */
+const ownZod = {
+  name: 'own-zod',
+  resolveId: (id, importer) => (id === 'zod' && importer !== deferredZod ? deferredZod : null),
+  load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id.split(sep).join('/')) ? 'export {}' : null),
+}
+
+/** V8 keeps the text of a module with one byte for each character if all of them are of Latin-1, otherwise with two. */
+function inAscii({ fileName, code }) {
+  if (/\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f`]/.test(code)) throw new Error(`${fileName}: a character that has no escape`)
+  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** Returns the modules that are loaded with these entries; a dynamic import is loaded later. */
 function loadedWith(...paths) {
   const found = new Set()
@@ -48,7 +63,7 @@ const node = loadedWith('adapters/node/index.js')
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
-  { name: 'core', test: (id) => core.has(id) },
+  { name: 'core', test: (id) => core.has(id) || id === deferredZod || /[\\/]zod[\\/]v4[\\/]/.test(id) },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
   { name: 'node', test: (id) => node.has(id) },
@@ -58,12 +73,12 @@ rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
-  external: /^[^./]/,
+  external: (id) => /^[^./]/.test(id) && id !== 'zod' && id !== deferredZod,
   platform: 'node',
   preserveEntrySignatures: 'allow-extension',
-  plugins: [ownAddress],
+  plugins: [ownAddress, ownZod],
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir: DIST,
   format: 'esm',
   entryFileNames: '[name].js',
@@ -72,3 +87,4 @@ await bundle.write({
   comments: { annotation: false, jsdoc: false, legal: true },
 })
 await bundle.close()
+for (const file of output) if (file.type === 'chunk') writeFileSync(join(DIST, file.fileName), inAscii(file))
