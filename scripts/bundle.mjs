@@ -8,6 +8,9 @@ const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 const { exports: entries, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
+/** Small packages that each process needs. Joined, they cost no files of their own, and only what is used of them is loaded. */
+const JOINED = ['hookable', 'ipaddr.js', 're2js', 'uuid', 'zod']
+
 /** Files that a thread or a child process begins with. */
 const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
 
@@ -63,17 +66,20 @@ const node = loadedWith('adapters/node/index.js')
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
-  { name: 'core', test: (id) => core.has(id) || id === deferredZod || /[\\/]zod[\\/]v4[\\/]/.test(id) },
+  {
+    name: 'core',
+    test: (id) => core.has(id) || id === deferredZod || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js|uuid|zod)[\\/]/.test(id),
+  },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
-  { name: 'node', test: (id) => node.has(id) },
+  { name: 'node', test: (id) => node.has(id) || /[\\/]node_modules[\\/]re2js[\\/]/.test(id) },
 ].map((group, index, all) => ({ ...group, priority: all.length - index, includeDependenciesRecursively: false }))
 
 rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
-  external: (id) => /^[^./]/.test(id) && id !== 'zod' && id !== deferredZod,
+  external: (id) => /^[^./]/.test(id) && !JOINED.includes(id) && id !== deferredZod,
   platform: 'node',
   preserveEntrySignatures: 'allow-extension',
   plugins: [ownAddress, ownZod],

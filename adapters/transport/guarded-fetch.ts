@@ -17,8 +17,8 @@ export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOption
   const dispatcher = (proxyUrl === null ? guardedAgent(options) : proxied(proxyUrl)).compose(judged)
   return (async (input: string, init?: object) => {
     checkOutboundUrl(input, 'url')
-    const { fetch } = await import('undici/index.js')
-    return fetch(input, { ...init, dispatcher }).catch(unwrapped)
+    const { fetch: undiciFetch } = await import('undici/index.js')
+    return undiciFetch(input, { ...init, dispatcher }).catch(unwrapped)
   }) as typeof globalThis.fetch
 }
 

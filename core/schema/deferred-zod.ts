@@ -1,16 +1,37 @@
 // zod, except that a schema is built when it is first used. The bundle and the tests resolve `zod` to this file for the modules of hookgate.
 // They declare some thousand schemas, of which a process uses few. A declared schema is as small as a remembered call; a built one is ten
 // times that. Schemas of other copies of zod go together with these.
-import * as zod from 'zod'
+import { z as zod } from 'zod'
 
-export * from 'zod'
+/** Functions that make a schema: those that hookgate uses, so that the bundle leaves out the rest of zod. */
+const FACTORIES = {
+  array: zod.array,
+  base64: zod.base64,
+  boolean: zod.boolean,
+  custom: zod.custom,
+  discriminatedUnion: zod.discriminatedUnion,
+  enum: zod.enum,
+  instanceof: zod.instanceof,
+  int: zod.int,
+  json: zod.json,
+  lazy: zod.lazy,
+  literal: zod.literal,
+  looseObject: zod.looseObject,
+  null: zod.null,
+  number: zod.number,
+  object: zod.object,
+  partialRecord: zod.partialRecord,
+  record: zod.record,
+  strictObject: zod.strictObject,
+  string: zod.string,
+  tuple: zod.tuple,
+  union: zod.union,
+  unknown: zod.unknown,
+  url: zod.url,
+}
 
-/** Functions that make a schema. All others run at once, with built schemas as arguments. */
-const FACTORIES = new Set(
-  `any array bigint boolean custom date datetime discriminatedUnion email enum instanceof int intersection ipv4 ipv6 json lazy literal
-  looseObject map never null nullable nullish number object optional partialRecord pipe preprocess record set strictObject string
-  stringbool time transform tuple undefined union unknown url uuid void`.split(/\s+/),
-)
+/** Functions that run at once, with built schemas as arguments, and values. */
+const OTHERS = { NEVER: zod.NEVER, ZodError: zod.ZodError, prettifyError: zod.prettifyError }
 
 /** Methods of a schema that make another schema. Every other member builds the schema that it belongs to. */
 const METHODS = new Set(
@@ -110,19 +131,16 @@ function recipeOf(value: unknown): Recipe | undefined {
   return typeof value === 'object' && value !== null ? (value as { [RECIPE]?: Recipe })[RECIPE] : undefined
 }
 
-/** Returns the namespace with the functions that defer, or that take deferred schemas. */
-function deferring(namespace: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(namespace).map(([name, value]) => [name, changed(name, value)]))
+function deferring(factories: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(factories) as [string, Callable][]
+  return Object.fromEntries(entries.map(([name, make]) => [name, (...args: unknown[]) => deferred(make, name, args)]))
 }
 
-function changed(name: string, value: unknown): unknown {
-  if (name === 'iso' || name === 'coerce') return deferring(value as Record<string, unknown>)
-  // Classes keep their identity.
-  if (typeof value !== 'function' || !/^[a-z]/.test(name)) return value
-  const call = value as Callable
-  return FACTORIES.has(name)
-    ? (...args: unknown[]) => deferred(call, name, args)
-    : (...args: unknown[]) => call(...args.map(ready))
-}
-
-export const z = deferring(zod.z) as unknown as typeof zod.z
+/** As zod's own, with the members above. */
+export const z = {
+  ...OTHERS,
+  ...deferring(FACTORIES),
+  coerce: deferring({ number: zod.coerce.number }),
+  iso: deferring({ date: zod.iso.date, datetime: zod.iso.datetime }),
+  toJSONSchema: (schema: unknown, ...options: unknown[]) => (zod.toJSONSchema as Callable)(ready(schema), ...options),
+} as unknown as typeof zod
