@@ -63,9 +63,12 @@ function loadedWith(...paths) {
 const core = loadedWith('core/index.js')
 const edge = loadedWith('adapters/edge/index.js')
 const node = loadedWith('adapters/node/index.js')
+const help = loadedWith('adapters/cli/main.js', 'adapters/cli/command-line.js')
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
+  // The version and the texts of the command line, which `--version` and `--help` load without the rest of the core.
+  { name: 'text', test: (id) => core.has(id) && help.has(id) },
   {
     name: 'core',
     test: (id) => core.has(id) || id === deferredZod || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js|uuid|zod)[\\/]/.test(id),
@@ -94,3 +97,12 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 for (const file of output) if (file.type === 'chunk') writeFileSync(join(DIST, file.fileName), inAscii(file))
+writeFileSync(
+  join(DIST, 'chunks/LICENSES.txt'),
+  JOINED.map((name) => {
+    const folder = join(ROOT, 'node_modules', name)
+    const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+    if (license === undefined) throw new Error(`${name} has no license file to go with its code.`)
+    return `${name}\n\n${readFileSync(join(folder, license), 'utf8').trim()}\n`
+  }).join('\n----\n\n'),
+)
