@@ -83,7 +83,9 @@ const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
   external: (id) => /^[^./]/.test(id) && !JOINED.includes(id) && id !== deferredZod,
-  platform: 'node',
+  // The core runs on other platforms too: the bundler's own helpers must not import modules of Node.
+  platform: 'neutral',
+  resolve: { mainFields: ['module', 'main'], conditionNames: ['import', 'default'] },
   preserveEntrySignatures: 'allow-extension',
   plugins: [ownAddress, ownZod],
 })
