@@ -6,7 +6,18 @@ const slow = 'test/**/*.slow.test.ts'
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+/** As scripts/bundle.mjs does: hookgate's own modules have schemas that are built on first use; plugins of others and the tests have zod. */
+const deferredZod = {
+  name: 'deferred-zod',
+  enforce: 'pre' as const,
+  resolveId: (id: string, importer?: string) =>
+    id === 'zod' && OWN.some((folder) => importer?.startsWith(folder)) && importer !== DEFERRED ? DEFERRED : null,
+}
+const DEFERRED = at('./core/schema/deferred-zod.ts')
+const OWN = ['./core/', './plugins/', './adapters/'].map(at)
+
 export default defineConfig(({ mode }) => ({
+  plugins: [deferredZod],
   resolve: {
     alias: [
       { find: /^hookgate$/, replacement: at('./adapters/node/index.ts') },

@@ -10,6 +10,7 @@ import { memoryCounters } from './counters/memory.ts'
 import { GroupCommit } from './db/group-commit.ts'
 import { ViewHub } from './db/views.ts'
 import { EventBus } from './events/bus.ts'
+import { lazyFetch } from './http/lazy-fetch.ts'
 import { memoryDriver } from './kv/memory-driver.ts'
 import { jsonLog } from './log.ts'
 import type { Metrics } from './metrics/registry.ts'
@@ -54,13 +55,9 @@ const WROTE = 'views'
 /** A write waits for the other workers for so long. Then they see the change at their next poll. */
 const INFORM_MS = 2500
 
-/** Loads the libraries for metrics, requests and storage with the first gateway. */
+/** Loads the libraries for metrics and storage with the first gateway. */
 export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
-  const [{ createMetrics }, { $fetch, createFetch }, { createStorage }] = await Promise.all([
-    import('./metrics/registry.ts'),
-    import('ofetch'),
-    import('unstorage'),
-  ])
+  const [{ createMetrics }, { createStorage }] = await Promise.all([import('./metrics/registry.ts'), import('unstorage')])
   const { db, vault } = ports
   const wall = multiTenant ? db?.wall : undefined
   const detached: TenantWall['detached'] = wall === undefined ? (fn) => fn : (fn) => wall.detached(fn)
@@ -80,8 +77,8 @@ export async function longLived(ports: Ports, multiTenant: boolean): Promise<Lon
   })
   const commits = db && new GroupCommit(db, clock, log, ports.spool, detached)
   return {
-    http: ports.guardedFetch === undefined ? $fetch : createFetch({ fetch: ports.guardedFetch }),
-    internalHttp: $fetch,
+    http: lazyFetch(ports.guardedFetch),
+    internalHttp: lazyFetch(undefined),
     clock,
     log,
     metrics,

@@ -1,12 +1,15 @@
 // Joins the built modules behind each entry of the package into a few files, because Node opens hundreds of small ones slowly. The entries
 // keep their paths. Modules that several entries use are in dist/chunks, so that a process loads each module once.
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 const { exports: entries, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+
+/** Small packages that each process needs. Joined, they cost no files of their own, and only what is used of them is loaded. */
+const JOINED = ['hookable', 'ipaddr.js', 're2js', 'uuid', 'zod']
 
 /** Files that a thread or a child process begins with. */
 const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
@@ -29,6 +32,21 @@ const ownAddress = {
   },
 }
 
+const deferredZod = join(DIST, 'core/schema/deferred-zod.js')
+
+/** zod is a hundred files, half of them messages in other languages. It is joined with the rest, and its schemas are built on first use. */
+const ownZod = {
+  name: 'own-zod',
+  resolveId: (id, importer) => (id === 'zod' && importer !== deferredZod ? deferredZod : null),
+  load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id.split(sep).join('/')) ? 'export {}' : null),
+}
+
+/** V8 keeps the text of a module with one byte for each character if all of them are of Latin-1, otherwise with two. */
+function inAscii({ fileName, code }) {
+  if (/\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f`]/.test(code)) throw new Error(`${fileName}: a character that has no escape`)
+  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** Returns the modules that are loaded with these entries; a dynamic import is loaded later. */
 function loadedWith(...paths) {
   const found = new Set()
@@ -45,25 +63,33 @@ function loadedWith(...paths) {
 const core = loadedWith('core/index.js')
 const edge = loadedWith('adapters/edge/index.js')
 const node = loadedWith('adapters/node/index.js')
+const help = loadedWith('adapters/cli/main.js', 'adapters/cli/command-line.js')
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
-  { name: 'core', test: (id) => core.has(id) },
+  // The version and the texts of the command line, which `--version` and `--help` load without the rest of the core.
+  { name: 'text', test: (id) => core.has(id) && help.has(id) },
+  {
+    name: 'core',
+    test: (id) => core.has(id) || id === deferredZod || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js|uuid|zod)[\\/]/.test(id),
+  },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
-  { name: 'node', test: (id) => node.has(id) },
+  { name: 'node', test: (id) => node.has(id) || /[\\/]node_modules[\\/]re2js[\\/]/.test(id) },
 ].map((group, index, all) => ({ ...group, priority: all.length - index, includeDependenciesRecursively: false }))
 
 rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
-  external: /^[^./]/,
-  platform: 'node',
+  external: (id) => /^[^./]/.test(id) && !JOINED.includes(id) && id !== deferredZod,
+  // The core runs on other platforms too: the bundler's own helpers must not import modules of Node.
+  platform: 'neutral',
+  resolve: { mainFields: ['module', 'main'], conditionNames: ['import', 'default'] },
   preserveEntrySignatures: 'allow-extension',
-  plugins: [ownAddress],
+  plugins: [ownAddress, ownZod],
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir: DIST,
   format: 'esm',
   entryFileNames: '[name].js',
@@ -72,3 +98,13 @@ await bundle.write({
   comments: { annotation: false, jsdoc: false, legal: true },
 })
 await bundle.close()
+for (const file of output) if (file.type === 'chunk') writeFileSync(join(DIST, file.fileName), inAscii(file))
+writeFileSync(
+  join(DIST, 'chunks/LICENSES.txt'),
+  JOINED.map((name) => {
+    const folder = join(ROOT, 'node_modules', name)
+    const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+    if (license === undefined) throw new Error(`${name} has no license file to go with its code.`)
+    return `${name}\n\n${readFileSync(join(folder, license), 'utf8').trim()}\n`
+  }).join('\n----\n\n'),
+)

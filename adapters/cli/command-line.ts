@@ -2,6 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type CommandDef, defineCommand, renderUsage, runCommand } from 'citty'
 import { VERSION } from '../../core/version.ts'
+import { ABOUTS } from './abouts.ts'
 import { closest } from './closest.ts'
 import { COMMANDS, type Group, type Load } from './commands.ts'
 import { failUsage, threeLines, WrongUsage } from './fail.ts'
@@ -13,13 +14,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   let ran = ['hookgate']
   try {
     const [first = 'serve', ...more] = args
-    if (first === '--version' || first === '-v') {
-      console.log(VERSION)
-      return 0
-    }
     if (first === 'help') return await runCommandLine([...more, '--help'])
     if (first === '--help' || first === '-h') {
-      console.log(overviewText(await abouts()))
+      console.log(overviewText(abouts()))
       return 0
     }
     const { path, load, rest } = found(args)
@@ -81,14 +78,10 @@ function known(prefix: string, commands: object): string {
   return `There ${names.length === 1 ? 'is' : 'are'} ${names.join(', ')}; see \`hookgate ${prefix}--help\`.`
 }
 
-async function abouts(): Promise<Record<string, string>> {
-  const lines = Object.entries(COMMANDS).map(async ([name, entry]) => {
-    if (typeof entry !== 'function') return [name, entry.about]
-    const { meta } = await entry()
-    const { description = '' } = (await (typeof meta === 'function' ? meta() : meta)) ?? {}
-    return [name, description.split(/(?<=\.) /)[0]]
-  })
-  return Object.fromEntries(await Promise.all(lines))
+function abouts(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(COMMANDS).map(([name, entry]) => [name, typeof entry === 'function' ? (ABOUTS[name] ?? '') : entry.about]),
+  )
 }
 
 function groupCommand(name: string, { about, commands }: Group): CommandDef {

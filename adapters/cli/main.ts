@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 // hookgate: starts the command line.
+import { VERSION } from '../../core/version.ts'
 import { readDotEnvOfProcess } from './dot-env.ts'
 
 readDotEnvOfProcess()
 const args = process.argv.slice(2)
-if (args[0] === 'completion' && args[1] === 'values' && args.length === 3) {
+if (args[0] === '--version' || args[0] === '-v') console.log(VERSION)
+else if (args[0] === 'completion' && args[1] === 'values' && args.length === 3) {
   // A shell waits for this: the command line itself takes longer to load.
   const { databaseValues, VALUE_KINDS } = await import('./completion/values.ts')
   const kind = VALUE_KINDS.find((one) => one === args[2])

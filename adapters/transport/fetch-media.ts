@@ -1,5 +1,4 @@
 // Fetches media that a target cannot fetch itself: through the outbound guard, at most 20 MB, 10 s and 3 redirects.
-import { request } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { checkOutboundUrl } from './outbound-url.ts'
@@ -15,6 +14,7 @@ export function mediaFetcher(options: GuardOptions = {}): MediaFetcher {
   const dispatcher = guardedAgent(options)
   return async (first, signal) => {
     let url = checkOutboundUrl(first, 'url')
+    const { request } = await import('undici/index.js')
     for (let codec = 0; codec <= MAX_REDIRECTS; codec++) {
       const answer = await request(url, {
         dispatcher,

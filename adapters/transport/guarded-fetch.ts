@@ -1,8 +1,9 @@
 // fetch() through the outbound guard, for plugins: every address and every redirect is checked before it is dialled.
-import { type Dispatcher, ProxyAgent, fetch as undiciFetch } from 'undici/index.js'
+import type { Dispatcher, ProxyAgent as ProxyTypes } from 'undici/index.js'
 import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { checkOutboundUrl } from './outbound-url.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
+import { ProxyAgent } from './undici-parts.ts'
 
 const CONNECT_MS = 10_000
 
@@ -16,6 +17,7 @@ export function guardedFetch({ proxyUrl = null, ...options }: GuardedFetchOption
   const dispatcher = (proxyUrl === null ? guardedAgent(options) : proxied(proxyUrl)).compose(judged)
   return (async (input: string, init?: object) => {
     checkOutboundUrl(input, 'url')
+    const { fetch: undiciFetch } = await import('undici/index.js')
     return undiciFetch(input, { ...init, dispatcher }).catch(unwrapped)
   }) as typeof globalThis.fetch
 }
@@ -35,7 +37,7 @@ function judged(dispatch: Dispatcher['dispatch']): Dispatcher['dispatch'] {
 
 function proxied(proxyUrl: string): Dispatcher {
   if (proxyUrl.startsWith('socks5:')) return new SocksAgent(proxyUrl, { timeout: CONNECT_MS })
-  return new ProxyAgent({ uri: proxyUrl, ...tunnelling(proxyUrl, CONNECT_MS), connectTimeout: CONNECT_MS } as ProxyAgent.Options)
+  return new ProxyAgent({ uri: proxyUrl, ...tunnelling(proxyUrl, CONNECT_MS), connectTimeout: CONNECT_MS } as ProxyTypes.Options)
 }
 
 /** undici wraps the guard's refusal as `fetch failed`. */

@@ -4,8 +4,9 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { rootCertificates } from 'node:tls'
 import ipaddr from 'ipaddr.js'
-import { Agent, buildConnector } from 'undici/index.js'
+import type { Agent as AgentType, buildConnector as Connector } from 'undici/index.js'
 import { isPublicAddress, refused } from './outbound-url.ts'
+import { Agent, buildConnector } from './undici-parts.ts'
 
 export type Resolver = (host: string) => Promise<readonly { address: string; family: number }[]>
 
@@ -27,7 +28,7 @@ export interface GuardedWaits {
 const WAITS: GuardedWaits = { connectMs: 5000, answerMs: 10_000 }
 
 /** Returns a dispatcher that resolves, checks every address and connects to the checked one. */
-export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = WAITS): Agent {
+export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = WAITS): AgentType {
   const resolve = options.resolve ?? systemResolve
   const lookup: LookupFunction = (host, lookupOptions, callback) => {
     resolve(host).then(
@@ -42,7 +43,7 @@ export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = W
     )
   }
   const trust = options.ca === undefined ? {} : { ca: [...rootCertificates, options.ca] }
-  const connect = buildConnector({ lookup, timeout: waits.connectMs, ...trust } as buildConnector.BuildOptions)
+  const connect = buildConnector({ lookup, timeout: waits.connectMs, ...trust } as Connector.BuildOptions)
   return new Agent({
     headersTimeout: waits.answerMs,
     bodyTimeout: waits.answerMs,
@@ -56,11 +57,11 @@ export function guardedAgent(options: GuardOptions = {}, waits: GuardedWaits = W
 }
 
 function dialChecked(
-  target: buildConnector.Options,
+  target: Connector.Options,
   resolve: Resolver,
   dial: NonNullable<GuardOptions['dial']>,
-  connect: buildConnector.connector,
-  callback: buildConnector.Callback,
+  connect: Connector.connector,
+  callback: Connector.Callback,
 ): void {
   const host = target.hostname.replace(/^\[|\]$/g, '')
   const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)

@@ -1,9 +1,9 @@
 // Sends POSTs through the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks
 // the address, again.
-import { Agent, request } from 'undici/index.js'
 import type { OutboundPost } from '../../core/types/ports.ts'
 import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { checkOutboundUrl } from './outbound-url.ts'
+import { Agent } from './undici-parts.ts'
 
 /** Limit of the answer's body; only its status is used. */
 const MAX_BYTES = 4096
@@ -14,6 +14,7 @@ export function outboundPost(options: GuardOptions = {}): OutboundPost {
   const plain = new Agent({ connect: { timeout: CONNECT_MS }, headersTimeout: 0, bodyTimeout: 0 })
   return async ({ url, headers, body, signal, inward = false }) => {
     const to = inward ? new URL(url) : checkOutboundUrl(url, 'url')
+    const { request } = await import('undici/index.js')
     const answer = await request(to, {
       dispatcher: inward ? plain : dispatcher,
       method: 'POST',

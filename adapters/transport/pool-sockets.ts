@@ -1,13 +1,14 @@
 // Manages the sockets of one pool. Sockets above the idle limit are closed after five idle seconds, also when no more requests come. A
 // socket's error records whether it was reused and had not begun to answer.
 import type { Socket } from 'node:net'
-import { type buildConnector, Client, type Dispatcher } from 'undici/index.js'
+import type { buildConnector, Client as ClientType, Dispatcher } from 'undici/index.js'
 import type { Clock } from '../../core/types/ports.ts'
 import { joinWrites } from './joined-writes.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
+import { Client } from './undici-parts.ts'
 
 interface Member {
-  readonly client: Client
+  readonly client: ClientType
   /** null while disconnected. */
   socket: Socket | null
   /** Number of checks since its last use. */

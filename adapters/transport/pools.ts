@@ -1,11 +1,12 @@
 // Holds connection pools by origin, proxy and connect timeout. Idle sockets are kept for 20 s; those above the configured number per host
 // are closed after 5 idle seconds.
 import { createSecureContext, rootCertificates } from 'node:tls'
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici/index.js'
+import type { Dispatcher, Pool as PoolTypes, ProxyAgent as ProxyTypes } from 'undici/index.js'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock } from '../../core/types/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
+import { buildConnector, Pool, ProxyAgent } from './undici-parts.ts'
 
 export interface PoolOptions {
   /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
@@ -62,8 +63,8 @@ export function poolTable(options: PoolOptions): PoolTable {
         proxyTls: tcp,
         requestTls: tcp,
         connectTimeout: timeout,
-        factory: (to: URL, made: Pool.Options) => new Pool(to, { ...made, factory: sockets.client }),
-      } as ProxyAgent.Options)
+        factory: (to: URL, made: PoolTypes.Options) => new Pool(to, { ...made, factory: sockets.client }),
+      } as ProxyTypes.Options)
     return new Pool(origin, { ...common, connect: buildConnector(tcp), factory: sockets.client })
   }
 

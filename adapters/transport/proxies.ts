@@ -1,6 +1,7 @@
 // Makes undici dispatchers for proxies. A tunnel that cannot be opened is a failure of the proxy, not of the upstream.
 import type { Socket } from 'node:net'
-import { buildConnector, Pool, type ProxyAgent, Socks5ProxyAgent } from 'undici/index.js'
+import type { buildConnector as Connector, ProxyAgent, Socks5ProxyAgent as Socks } from 'undici/index.js'
+import { buildConnector, Pool, Socks5ProxyAgent } from './undici-parts.ts'
 
 /** It does not use undici's own code: after `UND_ERR_SOCKET` its client would dial again, at once and forever. */
 export class ProxyError extends Error {
@@ -23,14 +24,14 @@ type Tunnel = (host: string, port: number) => Promise<Socket>
 const { createSocks5Connection } = Socks5ProxyAgent.prototype as unknown as { createSocks5Connection: Tunnel }
 
 export class SocksAgent extends Socks5ProxyAgent {
-  constructor(proxyUrl: string, tcp: buildConnector.BuildOptions) {
+  constructor(proxyUrl: string, tcp: Connector.BuildOptions) {
     const dial = buildConnector(tcp)
-    const connect: buildConnector.connector = (to, callback) =>
+    const connect: Connector.connector = (to, callback) =>
       dial(to, (...result) => {
         result[1]?.once('end', hungUp)
         callback(...result)
       })
-    super(proxyUrl, { connect, requestTls: tcp } as Socks5ProxyAgent.Options)
+    super(proxyUrl, { connect, requestTls: tcp } as Socks.Options)
   }
 
   async createSocks5Connection(host: string, port: number): Promise<Socket> {

@@ -1,12 +1,13 @@
 // Fetches a page through the outbound guard: each address and each redirect is checked before it is dialled.
 import ipaddr from 'ipaddr.js'
-import { Agent, type Dispatcher, request } from 'undici/index.js'
+import type { Agent as AgentType, Dispatcher } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
 import type { PageRequest } from '../../core/types/web-page.ts'
 import { decompressor } from '../transport/decompress.ts'
 import { type GuardOptions, guardedAgent, systemResolve } from '../transport/outbound-guard.ts'
 import { checkOutboundUrl, isPublicAddress } from '../transport/outbound-url.ts'
+import { Agent } from '../transport/undici-parts.ts'
 
 export interface FetchedPage {
   readonly finalUrl: string
@@ -28,13 +29,13 @@ const OTHER_SERVICES = new Set([
 
 export function pageFetcher(options: GuardOptions = {}): PageFetcher {
   const guarded = guardedAgent(options)
-  let open: Agent | null = null
+  let open: AgentType | null = null
   return async (asked, signal) => {
     const timeout = AbortSignal.timeout(asked.timeoutMs)
     const both = AbortSignal.any([signal, timeout])
     if (asked.allowPrivate) open ??= new Agent({ headersTimeout: 30_000, bodyTimeout: 30_000 })
     try {
-      return await followed(asked, asked.allowPrivate ? (open as Agent) : guarded, both)
+      return await followed(asked, asked.allowPrivate ? (open as AgentType) : guarded, both)
     } catch (error) {
       if (timeout.aborted) throw GatewayError.timeout(`The page did not arrive within ${asked.timeoutMs} ms.`)
       if (signal.aborted) throw GatewayError.clientGone()
@@ -68,6 +69,7 @@ function checkedPublic(text: string, strict: boolean): URL {
 async function followed(asked: PageRequest, dispatcher: Dispatcher, signal: AbortSignal): Promise<FetchedPage> {
   let url = checked(asked.url, asked)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const { request } = await import('undici/index.js')
     const answer = await request(url, {
       dispatcher,
       signal,

@@ -1,6 +1,6 @@
 // Serves the control plane of one generation: plugins' ApiRoutes on h3. Access is denied by default, and decided by the matched route,
 // never by the path string.
-import { H3, type H3Event } from 'h3'
+import type { H3, H3Event } from 'h3'
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
@@ -50,29 +50,35 @@ export function controlApp(options: ControlOptions): ControlApp {
   refuseUnclassified(options.routes)
   const calls = new WeakMap<Request, Call>()
   const failed = (request: Request, thrown: unknown): Response => failure(thrown, calls.get(request)?.id ?? '', options.log)
-  const app = new H3({
-    silent: true,
-    onError: (error, event) => failed(event.req as Request, thrownBy(error, event.req as Request, options)),
-  })
   // A route of another profile does not exist here, for any method and any caller.
   const routes = options.routes.filter(({ profile }) => (profile ?? options.profile) === options.profile)
-  for (const route of routes) {
-    const literal = literalParts(route.path)
-    const call = async (event: H3Event): Promise<Response> => {
-      const request = event.req as Request
-      if (!spells(new URL(request.url).pathname, literal)) return failed(request, unknown(request, options))
-      const peer = calls.get(request)?.peer ?? UNKNOWN_PEER
-      return callRoute(route, request, event.context.params ?? {}, peer, options).catch((error: unknown) =>
-        failed(request, error),
-      )
+  // h3 is loaded with the first call: it needs the web objects of the runtime, which the data plane does without.
+  const routed = async (): Promise<H3> => {
+    const { H3 } = await import('h3')
+    const app = new H3({
+      silent: true,
+      onError: (error, event) => failed(event.req as Request, thrownBy(error, event.req as Request, options)),
+    })
+    for (const route of routes) {
+      const literal = literalParts(route.path)
+      const call = async (event: H3Event): Promise<Response> => {
+        const request = event.req as Request
+        if (!spells(new URL(request.url).pathname, literal)) return failed(request, unknown(request, options))
+        const peer = calls.get(request)?.peer ?? UNKNOWN_PEER
+        return callRoute(route, request, event.context.params ?? {}, peer, options).catch((error: unknown) =>
+          failed(request, error),
+        )
+      }
+      app.on(route.method, route.path, call)
+      if (route.method === 'GET') app.on('HEAD', route.path, async (event) => withoutBody(await call(event)))
     }
-    app.on(route.method, route.path, call)
-    if (route.method === 'GET') app.on('HEAD', route.path, async (event) => withoutBody(await call(event)))
+    for (const [path, methods] of methodsByPath(routes)) {
+      app.all(path, (event: H3Event) => failed(event.req as Request, GatewayError.methodNotAllowed(event.req.method, methods)))
+    }
+    app.all('/**', (event: H3Event) => failed(event.req as Request, unknown(event.req as Request, options)))
+    return app
   }
-  for (const [path, methods] of methodsByPath(routes)) {
-    app.all(path, (event: H3Event) => failed(event.req as Request, GatewayError.methodNotAllowed(event.req.method, methods)))
-  }
-  app.all('/**', (event: H3Event) => failed(event.req as Request, unknown(event.req as Request, options)))
+  let app: Promise<H3> | undefined
   const page = async (request: Request, { at }: Call): Promise<Response | null> => {
     const { pathname } = new URL(request.url)
     if (options.site === undefined || at.pages === false || !mayBePage(request, pathname)) return null
@@ -85,9 +91,10 @@ export function controlApp(options: ControlOptions): ControlApp {
       const id = requestId()
       const call = { peer, id, at }
       calls.set(request, call)
+      app ??= routed()
       const response =
         (new URL(request.url).pathname === '/' && acceptsHtml(request) && (await page(request, call))) ||
-        (await app.fetch(request))
+        (await (await app).fetch(request))
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
       if (response.status !== 404) return guarded(response, id)
       return guarded((await page(request, call)) ?? (ours ? response : failed(request, unknown(request, options))), id)

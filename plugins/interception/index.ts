@@ -1,7 +1,7 @@
 // Intercepts tools whose vendor is built in: their hosts lead to this machine, and their inference requests are answered by the gateway.
 // Everything else is passed on to the real host. It is off by default, and the cloud profile has none of its routes.
 import { definePlugin } from '../../core/plugins/define.ts'
-import { type Controller, controller } from './controller.ts'
+import type { Controller } from './controller.ts'
 import { type InterceptionOptions, interceptionOptions, interceptionVariables } from './options.ts'
 import { interceptionRoutes } from './routes.ts'
 import { aliasOf } from './table.ts'
@@ -10,7 +10,7 @@ export const interception = definePlugin({
   name: 'interception',
   config: interceptionOptions,
   variables: interceptionVariables,
-  setup(gateway, options) {
+  async setup(gateway, options) {
     if (gateway.profile !== 'local') return
     const { clock, log } = gateway
     const status = gateway.use('status')
@@ -20,7 +20,7 @@ export const interception = definePlugin({
     const kept: Controller | null =
       dataDir === null
         ? null
-        : controller({
+        : (await import('./controller.ts')).controller({
             options,
             dataDir,
             clock,

@@ -1,6 +1,5 @@
 // Runs WASM filters: modules of the Extism guest ABI that check and change requests and answers, each in a thread that is terminated when
 // it exceeds its time. Without GATEWAY_PLUGIN_PATH the plugin registers no hooks.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { rootOf } from '../../core/records/root-request.ts'
@@ -8,9 +7,9 @@ import type { CanonicalResponse } from '../../core/types/answer.ts'
 import type { RequestContext } from '../../core/types/context.ts'
 import type { Clock, Logger } from '../../core/types/ports.ts'
 import type { FailureReason } from './failure.ts'
-import { type Filter, openFilter } from './filter.ts'
-import { type FilterFile, readFilterFiles } from './filter-files.ts'
-import { filtering, type RequestFilters } from './filtering.ts'
+import type { Filter } from './filter.ts'
+import type { FilterFile } from './filter-files.ts'
+import type { RequestFilters } from './filtering.ts'
 import { TIMEOUTS, type Timeouts } from './limits.ts'
 
 const ms = z.int().min(1).max(60_000)
@@ -40,10 +39,17 @@ export const wasmFilters = definePlugin({
   async setup(gateway, { path, failOpen, config, timeouts }) {
     const failures = gateway.metrics.counter('wasm_failures_total', 'Calls of WASM filters that failed, by reason.', ['reason'])
     if (path === undefined) return
+    // Loaded only where there are filters.
+    const [{ createHash }, { openFilter }, { readFilterFiles }, { filtering }] = await Promise.all([
+      import('node:crypto'),
+      import('./filter.ts'),
+      import('./filter-files.ts'),
+      import('./filtering.ts'),
+    ])
     const failed = (reason: FailureReason) => failures.labels(reason).inc()
     const { clock, log } = gateway
     const files = await usable(readFilterFiles(path), failOpen, log)
-    const opened = await openAll(files, { failOpen, config, timeouts, clock, log, failed })
+    const opened = await openAll(openFilter, files, { failOpen, config, timeouts, clock, log, failed })
     const filters = opened.map(({ filter }) => filter)
     const caches = gateway.optional('exactCache')
     const stages = filtering({
@@ -83,7 +89,11 @@ interface Opening {
 }
 
 /** @throws Error naming the first unusable filter, unless failing filters are skipped. */
-async function openAll(files: readonly FilterFile[], { failOpen, ...rest }: Opening): Promise<Opened[]> {
+async function openAll(
+  openFilter: typeof import('./filter.ts').openFilter,
+  files: readonly FilterFile[],
+  { failOpen, ...rest }: Opening,
+): Promise<Opened[]> {
   const opened: Opened[] = []
   for (const file of files) {
     try {

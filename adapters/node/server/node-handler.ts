@@ -1,6 +1,5 @@
 // Serves a gateway as a node:http request listener: the data plane on its fast path, everything else through srvx to the control app.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { toNodeHandler as srvxHandler } from 'srvx/node'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { answerHeaders } from '../../../core/http/answer-headers.ts'
 import { mountPoint, withoutPrefix } from '../../../core/http/mount.ts'
@@ -81,8 +80,18 @@ export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {})
     if (goOn !== undefined) continueWhenRead(req, res, goOn)
     // srvx reads req.url, so set it to the target without authority and prefix.
     req.url = target
-    void srvxHandler((request: Request) => gateway.control.fetch(request, from, at))(req as never, res as never)
+    void srvx().then(({ toNodeHandler: webHandler }) =>
+      webHandler((request: Request) => gateway.control.fetch(request, from, at))(req as never, res as never),
+    )
   }
+}
+
+let loading: Promise<typeof import('srvx/node')> | undefined
+
+/** Loaded with the first call of the control plane: it needs the web objects of Node, which the data plane does without. */
+function srvx(): Promise<typeof import('srvx/node')> {
+  loading ??= import('srvx/node')
+  return loading
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,7 +1,7 @@
 // Turns upgrade requests of a node:http server into sockets of the gateway. The library frames and pings; the gateway decides who may.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import nodeAdapter from 'crossws/adapters/node'
+import type { NodeAdapter } from 'crossws/adapters/node'
 import { envelope, GatewayError } from '../../../core/errors/gateway-error.ts'
 import { answerHeaders } from '../../../core/http/answer-headers.ts'
 import { mountPoint, withoutPrefix } from '../../../core/http/mount.ts'
@@ -50,20 +50,27 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
   const sockets = new Map<object, ResponsesSocket>()
   let draining = false
 
-  const adapter = nodeAdapter({
-    idleTimeout: IDLE_S,
-    serverOptions: { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false },
-    hooks: {
-      open(connection) {
-        const { origin } = connection.context as { origin: SocketOrigin }
-        sockets.set(connection, new ResponsesSocket(gateway, clock, lineOf(connection), origin))
+  let adapter: NodeAdapter | undefined
+  /** Loads the library with the first socket: it needs the web objects of Node. */
+  const adapted = async (): Promise<NodeAdapter> => {
+    const { default: nodeAdapter } = await import('crossws/adapters/node')
+    if (adapter !== undefined) return adapter
+    adapter = nodeAdapter({
+      idleTimeout: IDLE_S,
+      serverOptions: { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false },
+      hooks: {
+        open(connection) {
+          const { origin } = connection.context as { origin: SocketOrigin }
+          sockets.set(connection, new ResponsesSocket(gateway, clock, lineOf(connection), origin))
+        },
+        message: (connection, message) =>
+          void sockets.get(connection)?.message(typeof message.rawData === 'string' ? message.rawData : null),
+        close: (connection) => gone(connection),
+        error: (connection) => gone(connection),
       },
-      message: (connection, message) =>
-        void sockets.get(connection)?.message(typeof message.rawData === 'string' ? message.rawData : null),
-      close: (connection) => gone(connection),
-      error: (connection) => gone(connection),
-    },
-  })
+    })
+    return adapter
+  }
   const gone = (connection: object): void => {
     sockets.get(connection)?.closed()
     sockets.delete(connection)
@@ -81,7 +88,7 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
     const ingress = nodeIngress(req, target, from, undefined, refusal, context)
     const sink = new UpgradeSink(socket)
     if (!gateway.owns(ingress.path)) return refuse(sink, GatewayError.unknownUrl('GET', ingress.path))
-    void gateway.handle({ ...ingress, upgradable: ingress.path === SOCKET_PATH }, sink).then(() => {
+    void gateway.handle({ ...ingress, upgradable: ingress.path === SOCKET_PATH }, sink).then(async () => {
       if (sink.status !== 101) return sink.finish()
       const origin: SocketOrigin = {
         headers: req.rawHeaders,
@@ -89,7 +96,7 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
         peer: from,
         ...(context === undefined ? {} : { host: context }),
       }
-      return adapter.handleUpgrade(req, socket, head, Object.assign(accepted(), { context: { origin } }))
+      return (adapter ?? (await adapted())).handleUpgrade(req, socket, head, Object.assign(accepted(), { context: { origin } }))
     })
   }
   return Object.defineProperty(
@@ -98,7 +105,7 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
         draining = true
         for (const socket of [...sockets.values()]) socket.drain()
       },
-      close: () => adapter.closeAll(1001, 'going away', true),
+      close: () => adapter?.closeAll(1001, 'going away', true),
     }),
     'size',
     { get: () => sockets.size },

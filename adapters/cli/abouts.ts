@@ -1,0 +1,27 @@
+// The lines of `hookgate --help` for commands without subcommands: the first sentence of each description. A list of its own, because the
+// description is in the module of the command, and those load half the gateway.
+export const ABOUTS: Readonly<Record<string, string>> = {
+  serve: 'Serve the gateway (default).',
+  dev: 'Serve while you write plugins: changed files are loaded at once, and each request is printed.',
+  init: 'Guide the first run: a provider and its key, tested; where to keep it; a client key; a first request.',
+  signup: 'Create the first account, with an organization or as a system administrator.',
+  usage: 'Show what was used and what it cost, by provider, model, key, virtual model and cost center.',
+  digest: 'Show the digest of a week: what was saved, and the largest opportunities now.',
+  eval: 'Rank models by score, cost, latency or quality.',
+  'free-pool': 'Show the limits of the free pool and what is used of them.',
+  report: 'Write exact sums of what was used and what it cost, as CSV, JSON or Parquet.',
+  price: 'Show what a model costs, and where the price comes from.',
+  status: 'Print what needs attention, from the database; exit 1 when something is critical.',
+  logs: 'Show logged requests; as `logs tail` go on as they end.',
+  plugins: 'List the plugins of the configuration: version, source, hooks, routes.',
+  plan: 'Print what the configuration file would change in the database, checked as `apply` checks it.',
+  apply: 'Make the database say what the configuration file says.',
+  export: 'Write connections, virtual models, budgets, webhooks, proxies, prices and settings that were made through the API.',
+  import: 'Create and change the rows of an export, all of them or none.',
+  hooks: 'Print which plugin runs at which hook, in order.',
+  env: 'Print every GATEWAY_* variable: value, source, default, meaning.',
+  doctor: 'Check configuration, stores, master key and connections; exit 1 when something cannot work.',
+  completion: 'Print a completion script: `source <(hookgate completion bash)`.',
+  simulate: 'Replay a script of requests and upstream answers against the configuration; print how each was routed.',
+  bench: 'Measure requests a second, latency and CPU time of this gateway on this computer, beside a bare proxy.',
+}
