@@ -1,6 +1,6 @@
 // Joins the built modules behind each entry of the package into a few files, because Node opens hundreds of small ones slowly. The entries
 // keep their paths. Modules that several entries use are in dist/chunks, so that a process loads each module once.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -17,6 +17,8 @@ const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
 const built = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
   .map((path) => `./dist/${path.split(sep).join('/')}`)
   .filter((path) => path.endsWith('.js') && !path.startsWith('./dist/chunks/'))
+  // A file whose source has moved is left over from an earlier build.
+  .filter((path) => existsSync(join(ROOT, path.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'))))
 const named = [...Object.values(entries).map((entry) => entry.default ?? entry), ...Object.values(bin)]
 const patterns = named.map((path) => new RegExp(`^${path.replaceAll('.', '\\.').replace('*', '[^/]+')}$`))
 const inputs = built.filter((path) => STARTED.test(path) || patterns.some((pattern) => pattern.test(path)))
