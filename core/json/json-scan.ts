@@ -233,7 +233,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /** Skips a number or a literal. */
-function skipWord(bytes: Uint8Array, at: number): number {
+export function skipWord(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
   if (byte === 0x74) return literal(bytes, at, 'true')
   if (byte === 0x66) return literal(bytes, at, 'false')

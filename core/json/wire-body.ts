@@ -22,12 +22,16 @@ export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody 
   return new SplicedBody(bytes, null, json, text)
 }
 
+interface TextEdits {
+  editText(edit: (text: string) => string | null): boolean
+}
+
 /**
  * Makes an edit of `json()` also in the text of a parsed body. When `edit` returns null (place not found), nothing changes. Returns false
  * then, and for a body that was scanned or edited before.
  */
 export function editText(body: WireBody, edit: (text: string) => string | null): boolean {
-  return body instanceof SplicedBody && body.editText(edit)
+  return 'editText' in body && (body as WireBody & TextEdits).editText(edit)
 }
 
 /**
@@ -56,7 +60,7 @@ export function wireBody(source: Uint8Array | string, scanned?: Map<string, Memb
   return new SplicedBody(bytes, scanned ?? scanObject(bytes), null, null, names ?? null)
 }
 
-class SplicedBody implements WireBody {
+class SplicedBody implements WireBody, TextEdits {
   #bytes: Uint8Array
   #scanned: Map<string, Member> | null
   /** A splice replaces or inserts; a removal materialises the bytes. */

@@ -253,6 +253,8 @@ export interface DialectDriver {
     path: { model?: string; stream?: boolean; operation: Operation },
   ): CanonicalRequest
   encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string
+  /** Returns the value that `encodeResponse` writes. Absent: a large answer is written in one turn of the event loop. */
+  buildResponse?(response: Frozen<CanonicalResponse>, codec: CodecContext): object
   encodeStream(codec: CodecContext): StreamEncoder
   encodeError(error: GatewayErrorShape, requestId: string): string
 
