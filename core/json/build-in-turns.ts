@@ -1,6 +1,6 @@
 // Parses a large JSON object in several turns of the event loop. The text was scanned before, so its grammar and depth are known.
 import { decodeUtf8 } from '../text/bytes.ts'
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { Json, JsonObject } from '../types/canonical.ts'
 import { type Member, skipSpace, skipWord } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
@@ -35,7 +35,7 @@ interface Open {
 }
 
 /** Returns the object and where its members are. */
-export async function buildInTurns(bytes: Uint8Array, turns: YieldQueue): Promise<Built> {
+export async function buildInTurns(bytes: Uint8Array, turns: Turns): Promise<Built> {
   const open = skipSpace(bytes, bytes[0] === 0xef ? 3 : 0)
   if (bytes[skipSpace(bytes, open + 1)] === 0x7d) return { json: {}, members: new Map() }
   const builder = new Builder(bytes, open)

@@ -1,10 +1,11 @@
 // A large answer: its bytes, and the value that was built from them in several turns. An edit keeps both: it replaces a top-level member, or
 // inserts text near the start.
 import { concatBytes, decodeUtf8, encodeUtf8, offsetOf } from '../text/bytes.ts'
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
 import { type Built, buildInTurns } from './build-in-turns.ts'
+import type { TextEdits } from './edit-text.ts'
 import { pathSegments, spanInMember, valueAt } from './json-path.ts'
 import { type Member, skipSpace } from './json-scan.ts'
 import { parsedBody } from './wire-body.ts'
@@ -23,11 +24,11 @@ interface Edit {
 }
 
 /** Builds a body of a text that was scanned before. */
-export async function builtBody(bytes: Uint8Array, turns: YieldQueue): Promise<BuiltBody> {
+export async function builtBody(bytes: Uint8Array, turns: Turns): Promise<BuiltBody> {
   return new BuiltBody(bytes, await buildInTurns(bytes, turns))
 }
 
-export class BuiltBody implements WireBody {
+export class BuiltBody implements WireBody, TextEdits {
   readonly #bytes: Uint8Array
   readonly #json: JsonObject
   readonly #members: ReadonlyMap<string, Member>
@@ -110,7 +111,7 @@ export class BuiltBody implements WireBody {
     return this.#isEdited ? this.#plain().whole() : this.#bytes
   }
 
-  /** As `editText` of wire-body.ts says; `edit` gets the start of the text. */
+  /** As `editText` of edit-text.ts says; `edit` gets the start of the text. */
   editText(edit: (text: string) => string | null): boolean {
     if (this.#inner !== null || this.#edits.size > 0 || this.#head !== null) return false
     const bytes = this.#bytes
@@ -134,16 +135,20 @@ export class BuiltBody implements WireBody {
    * Returns the bytes with all edits; a part is written in each turn. `members` are written in place of the members with these names, or
    * added.
    */
-  async written(turns: YieldQueue, members: Readonly<Record<string, Json>>): Promise<Uint8Array> {
-    if (this.#inner !== null) return new BuiltBody(this.#inner.bytes, await buildInTurns(this.#inner.bytes, turns)).written(turns, members)
+  async written(turns: Turns, members: Readonly<Record<string, Json>>): Promise<Uint8Array> {
+    if (this.#inner !== null)
+      return new BuiltBody(this.#inner.bytes, await buildInTurns(this.#inner.bytes, turns)).written(turns, members)
     const edits = new Map(this.#edits)
     for (const [name, value] of Object.entries(members)) edits.set(name, this.#editOf(name, value))
     const values = new Map<Edit, readonly Uint8Array[]>()
     for (const edit of edits.values()) values.set(edit, await piecesInTurns(edit.value, turns))
-    return joinInTurns(this.#pieces(edits, (edit) => values.get(edit) as readonly Uint8Array[]), turns)
+    return joinInTurns(
+      this.#pieces(edits, (edit) => values.get(edit) as readonly Uint8Array[]),
+      turns,
+    )
   }
 
-  #pieces(edits: ReadonlyMap<string, Edit>, valueOf: (edit: Edit) => readonly Uint8Array[]): Uint8Array[] {
+  #pieces(edits: ReadonlyMap<string, Edit>, bytesOf: (edit: Edit) => readonly Uint8Array[]): Uint8Array[] {
     const list = [...edits.values()]
     const pieces: Uint8Array[] = []
     let at = 0
@@ -152,7 +157,7 @@ export class BuiltBody implements WireBody {
       if (start > at) pieces.push(this.#bytes.subarray(at, start))
       pieces.push(encodeUtf8(text))
       if (edit !== this.#head) {
-        pieces.push(...valueOf(edit))
+        pieces.push(...bytesOf(edit))
         if (start === end && this.#members.size > 0) pieces.push(encodeUtf8(','))
       }
       at = Math.max(at, end)

@@ -39,7 +39,7 @@ export interface ValueLimits {
   readonly numbers: number
 }
 
-const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
+export const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
 
 /**
  * Validates a JSON object and returns the spans of its top-level values by key.

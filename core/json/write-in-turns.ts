@@ -1,7 +1,7 @@
 // Writes a large value as JSON in several turns of the event loop.
 import { encodeUtf8, newBytes } from '../text/bytes.ts'
 import { textPieces } from '../text/text-pieces.ts'
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import { RawJson, stringify } from './raw-json.ts'
 
 /** A value with less text is written at once. */
@@ -12,19 +12,19 @@ const STEP_BYTES = 1024 * 1024
 const GROUP = 512
 
 /** Returns the bytes that `stringify` would write. */
-export async function writeInTurns(value: object, turns: YieldQueue): Promise<Uint8Array> {
+export async function writeInTurns(value: object, turns: Turns): Promise<Uint8Array> {
   return joinInTurns(await piecesInTurns(value, turns), turns)
 }
 
 /** Returns the same bytes as a list. */
-export async function piecesInTurns(value: unknown, turns: YieldQueue): Promise<Uint8Array[]> {
+export async function piecesInTurns(value: unknown, turns: Turns): Promise<Uint8Array[]> {
   const writer = new PieceWriter()
   for (const _ of written(value, writer)) await turns.next()
   return writer.end()
 }
 
 /** Joins a list of pieces; it copies a part of them in each turn. */
-export async function joinInTurns(pieces: readonly Uint8Array[], turns: YieldQueue): Promise<Uint8Array> {
+export async function joinInTurns(pieces: readonly Uint8Array[], turns: Turns): Promise<Uint8Array> {
   if (pieces.length === 1) return pieces[0] as Uint8Array
   const out = newBytes(pieces.reduce((size, piece) => size + piece.length, 0))
   let at = 0

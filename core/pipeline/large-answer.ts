@@ -4,7 +4,7 @@ import { writeInTurns } from '../json/write-in-turns.ts'
 import { isReported } from '../models/token-estimate.ts'
 import { byteLength } from '../text/bytes.ts'
 import { textPieces } from '../text/text-pieces.ts'
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
@@ -72,7 +72,7 @@ function rewrittenMembers({ rewriter, answerBytes }: RequestState, value: Frozen
   return rewriter.large?.(value, answerBytes) ?? null
 }
 
-async function factsOf(response: Frozen<CanonicalResponse>, turns: YieldQueue): Promise<StreamFacts> {
+async function factsOf(response: Frozen<CanonicalResponse>, turns: Turns): Promise<StreamFacts> {
   if (isReported(response.usage as Usage)) return answerFacts(response)
   let bytes = 0
   let step = 0

@@ -246,11 +246,8 @@ class UpstreamExchange implements WireHandler, Ticking {
 
   #unread(error: unknown, bytes: Uint8Array): void {
     const own = GatewayError.from(error)
-    this.#fail(
-      own.status >= 500 || own.upstream !== null
-        ? hinted(own, this.#headers, bytes, this.#call.runtime.clock.now())
-        : GatewayError.protocol('The upstream answered something that cannot be understood.', own),
-    )
+    if (own.status >= 500 || own.upstream !== null) this.#fail(hinted(own, this.#headers, bytes, this.#call.runtime.clock.now()))
+    else this.#fail(GatewayError.protocol('The upstream answered something that cannot be understood.', own))
   }
 
   #errorOf(bytes: Uint8Array): GatewayErrorShape {

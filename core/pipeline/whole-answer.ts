@@ -6,7 +6,7 @@ import { isReported } from '../models/token-estimate.ts'
 import { collector, replay } from '../stream/collect.ts'
 import { createSseSplitter, MAX_EVENT_BYTES } from '../stream/sse.ts'
 import { byteLength } from '../text/bytes.ts'
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'
 import type { Dialect, Frozen } from '../types/canonical.ts'
 import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
@@ -117,7 +117,7 @@ export class ByteAnswer {
 export function replaySource(
   response: Frozen<CanonicalResponse>,
   facts = answerFacts(response),
-  turns: YieldQueue | null = null,
+  turns: Turns | null = null,
 ): StreamSource {
   return {
     lane: 'events',
@@ -134,7 +134,7 @@ export function replaySource(
 /** A long text is several events of 64 KiB. */
 const EVENTS_A_TURN = 8
 
-async function replayInTurns(response: Frozen<CanonicalResponse>, sink: StreamSink, turns: YieldQueue): Promise<void> {
+async function replayInTurns(response: Frozen<CanonicalResponse>, sink: StreamSink, turns: Turns): Promise<void> {
   const events: StreamEvent[] = []
   replay(response, (event) => void events.push(event))
   for (const [index, event] of events.entries()) {

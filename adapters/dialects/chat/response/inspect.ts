@@ -1,6 +1,6 @@
 // Inspects whole answers on the byte lane: usage, finish and errors in 200 answers. It also adds members that strict clients need and the
 // upstream omitted. A complete answer keeps its bytes.
-import { editText } from '../../../../core/json/wire-body.ts'
+import { editText } from '../../../../core/json/edit-text.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../../core/types/stream.ts'

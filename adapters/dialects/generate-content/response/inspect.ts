@@ -34,6 +34,12 @@ export function inspectResponse(
   const given = body.get('candidates.0.content.parts')
   const parts = Array.isArray(given) ? given.filter(isObject) : []
   const native = nativeFinish(body.get('candidates.0.finishReason'))
-  const finish = native === null ? null : settleFinish(finishOf(native), parts.some(({ functionCall }) => functionCall !== undefined))
+  const finish =
+    native === null
+      ? null
+      : settleFinish(
+          finishOf(native),
+          parts.some(({ functionCall }) => functionCall !== undefined),
+        )
   return { usage, finish, content: parts.length > 0, error: null }
 }
