@@ -18,11 +18,27 @@ describe('a member in two spellings', () => {
     [{ generationConfig: { thinkingConfig: { thinkingBudget: 1, thinking_budget: 9 } } }, 'thinkingBudget'],
     [{ cachedContent: 'a', cached_content: 'b' }, 'cachedContent'],
     [{ systemInstruction: 'a', system_instruction: null }, 'systemInstruction'],
+    [{ contents: [{ parts: [{ inlineData: { mimeType: 'a/b', data: 'YQ==' }, inline_data: {} }] }] }, 'inlineData'],
+    [{ contents: [{ parts: [{ inline_data: { mimeType: 'a/b', mime_type: 'video/mp4', data: 'YQ==' } }] }] }, 'mimeType'],
+    [{ contents: { parts: { fileData: { fileUri: 'a' }, file_data: { fileUri: 'b' } } } }, 'fileData'],
+    [{ tools: [{ functionDeclarations: [], function_declarations: [] }] }, 'functionDeclarations'],
+    [{ tools: { googleSearch: {}, google_search: {} } }, 'googleSearch'],
   ])('is 400: %j', async (members, param) => {
     const response = await s.t.post('/v1beta/models/generate_content%2Fm:generateContent', { contents, ...members })
     expect(response.status).toBe(400)
     expect(JSON.stringify(await response.json())).toContain(param)
   })
+})
+
+it('arguments of a call may have any names', async () => {
+  const args = { inlineData: 1, inline_data: 2, google_search: 1, googleSearch: 2 }
+  const contents = [
+    { role: 'user', parts: [{ text: 'hi' }] },
+    { role: 'model', parts: [{ function_call: { name: 'f', args } }] },
+    { role: 'user', parts: [{ function_response: { name: 'f', response: args } }] },
+  ]
+  const response = await s.t.post('/v1beta/models/generate_content%2Fm:generateContent', { contents })
+  expect(await response.text()).not.toContain('send one of them')
 })
 
 describe('a bound that is no whole number of at least 1', () => {
