@@ -30,8 +30,6 @@ interface Open {
   /** Start of the current element, or of its key. */
   item: number
   keyEnd: number
-  /** Starts of the elements, for an array of objects that is a top-level member. */
-  elements: number[] | null
 }
 
 /** Returns the object and where its members are. */
@@ -56,8 +54,6 @@ class Builder {
   #start = 0
   /** The decoded parts of a long string; null: outside of one. */
   #text: string | null = null
-  /** The element starts of the array that ended last. */
-  #elements: number[] | undefined
 
   constructor(bytes: Uint8Array, at: number) {
     this.#bytes = bytes
@@ -96,8 +92,7 @@ class Builder {
       this.#at = first + 1
       return false
     }
-    const elements = !isObject && this.#open.length === 1 && bytes[first] === 0x7b ? [] : null
-    const open: Open = { isObject, start: at, out: null, run: first, item: first, keyEnd: first, elements }
+    const open: Open = { isObject, start: at, out: null, run: first, item: first, keyEnd: first }
     this.#open.push(open)
     this.#at = first
     this.#begin(open)
@@ -108,7 +103,6 @@ class Builder {
   #begin(open: Open): void {
     const bytes = this.#bytes
     open.item = this.#at
-    open.elements?.push(this.#at)
     if (open.run === -1) open.run = this.#at
     if (!open.isObject) return
     open.keyEnd = stringEnd(bytes, this.#at, bytes.length)
@@ -172,20 +166,17 @@ class Builder {
       at++
       ready = open.out ?? undefined
       start = open.start
-      if (open.elements !== null) this.#elements = open.elements
     }
   }
 
   #note({ item, keyEnd }: Open, start: number, end: number): void {
-    const elements = this.#elements
-    this.#elements = undefined
     this.#members.set(keyText(this.#bytes, item, keyEnd), {
       keyStart: item,
       start,
       end,
       text: undefined,
       view: undefined,
-      elements,
+      places: undefined,
     })
   }
 

@@ -11,6 +11,11 @@ export interface Span {
   end: number
 }
 
+/** Where values inside a text start, as far as they were asked for. */
+export interface FoundPlaces {
+  find(bytes: Uint8Array, from: number, segments: readonly string[]): number | undefined
+}
+
 export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
@@ -18,8 +23,8 @@ export interface Member extends Span {
   text?: string
   /** The bytes to search, cached on first use. */
   view?: Searchable
-  /** Where the elements of an array start, cached on first use. */
-  elements?: number[]
+  /** Where the values inside start, cached on first use. */
+  places?: FoundPlaces
 }
 
 const MAX_DEPTH = 128
@@ -134,7 +139,7 @@ export function objectScan(
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
         if (open.depth === 1 && topKey !== null) {
-          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, elements: undefined })
+          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, places: undefined })
           topKey = null
         }
         at = skipSpace(bytes, at)

@@ -14,7 +14,7 @@ import { answerName } from './answer-name.ts'
 import { codecContextOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import { driver, type Runtime } from './runtime.ts'
-import type { UpstreamCall } from './upstream.ts'
+import type { UpstreamCall } from './upstream-call.ts'
 import { answerFacts, ByteAnswer, contentTexts, replaySource } from './whole-answer.ts'
 
 /** @throws the error that the answer contains, or GatewayError when it cannot be decoded. */

@@ -9,26 +9,14 @@ import { judgeInTurns } from '../json/scan-in-turns.ts'
 import { GatheredBytes } from '../text/gathered-bytes.ts'
 import type { Ticking } from '../timing/ticker.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
-import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
+import type { WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import type { RequestState } from './context.ts'
 import { largeResult } from './large-answer.ts'
-import type { Runtime } from './runtime.ts'
+import type { UpstreamCall } from './upstream-call.ts'
 import { UpstreamStream } from './upstream-stream.ts'
 import { byteAnswer, collectFrames, parseBody, replaySource } from './whole-answer.ts'
-
-export interface UpstreamCall {
-  readonly runtime: Runtime
-  readonly ctx: RequestState
-  readonly codec: CodecContext
-  readonly driver: DialectDriver
-  /** Both sides speak the same dialect and no hook needs events: the answer stays bytes. */
-  readonly byteLane: boolean
-  /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
-  readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
-}
 
 /** Limit of the bytes read from an error body. */
 const MAX_ERROR_BYTES = 256 * 1024

@@ -30,17 +30,6 @@ describe('a member in two spellings', () => {
   })
 })
 
-it('arguments of a call may have any names', async () => {
-  const args = { inlineData: 1, inline_data: 2, google_search: 1, googleSearch: 2 }
-  const contents = [
-    { role: 'user', parts: [{ text: 'hi' }] },
-    { role: 'model', parts: [{ function_call: { name: 'f', args } }] },
-    { role: 'user', parts: [{ function_response: { name: 'f', response: args } }] },
-  ]
-  const response = await s.t.post('/v1beta/models/generate_content%2Fm:generateContent', { contents })
-  expect(await response.text()).not.toContain('send one of them')
-})
-
 describe('a bound that is no whole number of at least 1', () => {
   const hi = [{ role: 'user', content: 'hi' }]
   it.each<[string, string, (bound: unknown) => object]>([
