@@ -8,7 +8,7 @@ import { appendElements, define, PIECE_BYTES, parseJson } from './parse-span.ts'
 
 export interface Built {
   readonly json: JsonObject
-  /** The spans of the top-level values. Of two members with one name it has the last one, as the object has. */
+  /** The spans of the top-level values. When a name repeats, it has the last member, as the object has. */
   readonly members: Map<string, Member>
 }
 
