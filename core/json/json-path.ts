@@ -1,7 +1,8 @@
 // Finds the span of a dotted path in JSON text without parsing the rest, so that edits splice bytes and the digits of untouched numbers
 // survive.
+import { decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/canonical.ts'
-import { type Member, type Span, skipSpace, skipValue } from './json-scan.ts'
+import { type FoundPlaces, type Member, type Span, skipSpace, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 import { skipString } from './string-scan.ts'
 
@@ -25,15 +26,62 @@ export function findSpan(bytes: Uint8Array, at: number, segments: readonly strin
 }
 
 /**
- * Returns the span of the value at `segments` below a scanned member. The elements of an array are found once: a history with hundreds of tool
- * calls asks for the text of each.
+ * Returns the span of the value at `segments` below a scanned member. Each container on the way is read once: an answer with thousands of
+ * tool calls asks for the text of each.
  */
 export function spanInMember(bytes: Uint8Array, member: Member, segments: readonly string[]): Span | null {
-  const [index, ...rest] = segments
-  if (index === undefined || bytes[member.start] !== 0x5b || !/^\d+$/.test(index)) return findSpan(bytes, member.start, segments)
-  member.elements ??= elementStarts(bytes, member.start)
-  const start = member.elements[Number(index)]
-  return start === undefined ? null : findSpan(bytes, start, rest)
+  member.places ??= new Places()
+  const start = member.places.find(bytes, member.start, segments)
+  return start === undefined ? null : { start, end: skipValue(bytes, start) }
+}
+
+/** Returns the raw text at a path; undefined when there is none. */
+export type RawReader = (...segments: readonly (string | number)[]) => string | undefined
+
+/** Reads a JSON text at many paths. The text is asked for on first use. */
+export function rawReader(text: () => string): RawReader {
+  const places = new Places()
+  let bytes: Uint8Array | null = null
+  return (...segments) => {
+    bytes ??= encodeUtf8(text())
+    const start = places.find(bytes, skipSpace(bytes, 0), segments.map(String))
+    return start === undefined ? undefined : decodeUtf8(bytes, start, skipValue(bytes, start))
+  }
+}
+
+/** Where the values of one text start, as far as they were asked for. */
+class Places implements FoundPlaces {
+  /** The elements of arrays, by the array's start. */
+  readonly #elements = new Map<number, readonly number[]>()
+  /** The members of objects, by the object's start and the name. */
+  readonly #members = new Map<string, number | undefined>()
+
+  find(bytes: Uint8Array, from: number, segments: readonly string[]): number | undefined {
+    let at: number | undefined = from
+    for (const segment of segments) {
+      if (at === undefined) return undefined
+      at = bytes[at] === 0x5b ? this.#element(bytes, at, segment) : this.#member(bytes, at, segment)
+    }
+    return at
+  }
+
+  #element(bytes: Uint8Array, start: number, segment: string): number | undefined {
+    if (!/^-?\d+$/.test(segment)) return undefined
+    let starts = this.#elements.get(start)
+    if (starts === undefined) {
+      starts = elementStarts(bytes, start)
+      this.#elements.set(start, starts)
+    }
+    return starts.at(Number(segment))
+  }
+
+  #member(bytes: Uint8Array, start: number, name: string): number | undefined {
+    const place = `${start}.${name}`
+    if (this.#members.has(place)) return this.#members.get(place)
+    const found = child(bytes, start, name) ?? undefined
+    this.#members.set(place, found)
+    return found
+  }
 }
 
 function elementStarts(bytes: Uint8Array, start: number): number[] {

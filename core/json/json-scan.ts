@@ -11,6 +11,11 @@ export interface Span {
   end: number
 }
 
+/** Where values inside a text start, as far as they were asked for. */
+export interface FoundPlaces {
+  find(bytes: Uint8Array, from: number, segments: readonly string[]): number | undefined
+}
+
 export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
@@ -18,8 +23,8 @@ export interface Member extends Span {
   text?: string
   /** The bytes to search, cached on first use. */
   view?: Searchable
-  /** Where the elements of an array start, cached on first use. */
-  elements?: number[]
+  /** Where the values inside start, cached on first use. */
+  places?: FoundPlaces
 }
 
 const MAX_DEPTH = 128
@@ -39,7 +44,7 @@ export interface ValueLimits {
   readonly numbers: number
 }
 
-const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
+export const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
 
 /**
  * Validates a JSON object and returns the spans of its top-level values by key.
@@ -134,7 +139,7 @@ export function objectScan(
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
         if (open.depth === 1 && topKey !== null) {
-          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, elements: undefined })
+          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, places: undefined })
           topKey = null
         }
         at = skipSpace(bytes, at)
@@ -233,7 +238,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /** Skips a number or a literal. */
-function skipWord(bytes: Uint8Array, at: number): number {
+export function skipWord(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
   if (byte === 0x74) return literal(bytes, at, 'true')
   if (byte === 0x66) return literal(bytes, at, 'false')

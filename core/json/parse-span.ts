@@ -53,7 +53,7 @@ function parseArray(bytes: Uint8Array, start: number, pieceBytes: number): Json[
 }
 
 /** `end` is the offset after the last element, or after the comma that follows it. */
-function appendElements(out: Json[], bytes: Uint8Array, start: number, end: number): void {
+export function appendElements(out: Json[], bytes: Uint8Array, start: number, end: number): void {
   let last = end - 1
   while (bytes[last] === 0x20 || bytes[last] === 0x0a || bytes[last] === 0x0d || bytes[last] === 0x09) last--
   if (bytes[last] === 0x2c) last--
@@ -73,7 +73,7 @@ function parseObject(bytes: Uint8Array, start: number, pieceBytes: number): Json
   return out
 }
 
-function define(out: JsonObject, name: string, value: Json): void {
+export function define(out: JsonObject, name: string, value: Json): void {
   // An assignment to this name would set the prototype.
   if (name === '__proto__') Object.defineProperty(out, name, { value, writable: true, enumerable: true, configurable: true })
   else out[name] = value

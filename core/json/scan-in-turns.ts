@@ -1,5 +1,5 @@
 // Scans a large JSON text in several turns of the event loop, so that other requests are served in between.
-import type { YieldQueue } from '../timing/yield-queue.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import { type Member, type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
 import { KeyStack } from './key-stack.ts'
 import type { MemberNames } from './member-names.ts'
@@ -11,18 +11,18 @@ const VALUES_A_TURN = 20_000
 export function scanInTurns(
   bytes: Uint8Array,
   limits: ValueLimits,
-  turns: YieldQueue,
-  names: MemberNames,
+  turns: Turns,
+  names: MemberNames | null = null,
 ): Promise<Map<string, Member>> {
   return driven(objectScan(bytes, limits, new KeyStack(), names), turns)
 }
 
 /** Validates grammar, depth and number of values only. @throws GatewayError 400. */
-export async function judgeInTurns(bytes: Uint8Array, limits: ValueLimits, turns: YieldQueue): Promise<void> {
+export async function judgeInTurns(bytes: Uint8Array, limits: ValueLimits, turns: Turns): Promise<void> {
   await driven(objectScan(bytes, limits, null), turns)
 }
 
-async function driven(scan: ObjectScan, turns: YieldQueue): Promise<Map<string, Member>> {
+async function driven(scan: ObjectScan, turns: Turns): Promise<Map<string, Member>> {
   for (;;) {
     const members = scan(VALUES_A_TURN)
     if (members !== null) return members

@@ -1,7 +1,10 @@
 // Holds a JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from '../text/bytes.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
 import type { WireBody } from '../types/dialect.ts'
+import { buildInTurns } from './build-in-turns.ts'
+import type { TextEdits } from './edit-text.ts'
 import { findSpan, pathSegments, spanInMember, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { nameHash } from './key-stack.ts'
@@ -22,12 +25,9 @@ export function parsedBody(bytes: Uint8Array, text = bodyText(bytes)): WireBody 
   return new SplicedBody(bytes, null, json, text)
 }
 
-/**
- * Makes an edit of `json()` also in the text of a parsed body. When `edit` returns null (place not found), nothing changes. Returns false
- * then, and for a body that was scanned or edited before.
- */
-export function editText(body: WireBody, edit: (text: string) => string | null): boolean {
-  return body instanceof SplicedBody && body.editText(edit)
+/** Builds the value of a large body that was scanned, in several turns of the event loop. */
+export async function parseInTurns(body: WireBody, turns: Turns): Promise<void> {
+  if (body instanceof SplicedBody) await body.parseInTurns(turns)
 }
 
 /**
@@ -56,7 +56,7 @@ export function wireBody(source: Uint8Array | string, scanned?: Map<string, Memb
   return new SplicedBody(bytes, scanned ?? scanObject(bytes), null, null, names ?? null)
 }
 
-class SplicedBody implements WireBody {
+class SplicedBody implements WireBody, TextEdits {
   #bytes: Uint8Array
   #scanned: Map<string, Member> | null
   /** A splice replaces or inserts; a removal materialises the bytes. */
@@ -90,6 +90,13 @@ class SplicedBody implements WireBody {
     if (edited === null) return false
     this.#write(edited)
     return true
+  }
+
+  async parseInTurns(turns: Turns): Promise<void> {
+    if (this.#json !== null || this.#scanned === null || !this.#splices.isEmpty) return
+    const bytes = this.#bytes
+    const { json } = await buildInTurns(bytes, turns)
+    if (this.#bytes === bytes && this.#splices.isEmpty) this.#json ??= json
   }
 
   #members(): Map<string, Member> {
@@ -135,21 +142,19 @@ class SplicedBody implements WireBody {
     }
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
     const member = this.#current(first)
-    if (member === undefined) return undefined
-    const span = rest.length === 0 ? member : spanInMember(this.#bytes, member, rest)
-    return span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
+    const span = member === undefined || rest.length === 0 ? member : spanInMember(this.#bytes, member, rest)
+    return span ? decodeUtf8(this.#bytes, span.start, span.end) : undefined
   }
 
   peek(member: string): string | undefined {
     const found = this.#current(member)
-    return found === undefined ? undefined : decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
+    return found && decodeUtf8(this.#bytes, found.start, Math.min(found.end, found.start + PEEK_BYTES))
   }
 
   contains(member: string, text: string): boolean {
     const found = this.#current(member)
-    if (found === undefined) return false
-    found.view ??= searchable(this.#bytes, found.start, found.end)
-    return found.view.includes(text)
+    if (found) found.view ??= searchable(this.#bytes, found.start, found.end)
+    return found?.view?.includes(text) ?? false
   }
 
   mayName(name: string, kind?: ValueKind): boolean {
@@ -158,7 +163,7 @@ class SplicedBody implements WireBody {
 
   slice(member: string): Uint8Array | undefined {
     const found = this.#current(member)
-    return found === undefined ? undefined : this.#bytes.subarray(found.start, found.end)
+    return found && this.#bytes.subarray(found.start, found.end)
   }
 
   set(path: string, value: Json): void {
@@ -193,7 +198,10 @@ class SplicedBody implements WireBody {
     const owner = findSpan(this.#bytes, this.#skipBom(container), parent.slice(1))
     const gone = this.#span(segments)
     if (owner === null || gone === null) return
-    this.#cut(owner.start, gone.start, gone.end)
+    const { start, end } = memberSpan(this.#bytes, owner.start, gone.start, gone.end)
+    this.#splices.add(start, end, '')
+    this.edited = true
+    this.#materialise()
   }
 
   json(): Frozen<JsonObject> {
@@ -239,8 +247,9 @@ class SplicedBody implements WireBody {
 
   #span(segments: readonly string[]): { start: number; end: number } | null {
     const member = this.#members().get(segments[0] as string)
-    if (member === undefined) return null
-    return segments.length === 1 ? member : findSpan(this.#bytes, member.start, segments.slice(1))
+    return member === undefined || segments.length === 1
+      ? (member ?? null)
+      : findSpan(this.#bytes, member.start, segments.slice(1))
   }
 
   /** Sets a value below an existing member: splices the deepest existing container and creates the missing objects in it. */
@@ -266,13 +275,6 @@ class SplicedBody implements WireBody {
       }
     }
     this.#touched?.set(first, null)
-    this.#materialise()
-  }
-
-  #cut(ownerStart: number, valueStart: number, valueEnd: number): void {
-    const { start, end } = memberSpan(this.#bytes, ownerStart, valueStart, valueEnd)
-    this.#splices.add(start, end, '')
-    this.edited = true
     this.#materialise()
   }
 

@@ -1,12 +1,12 @@
 // Runs one attempt: prepare → encode or splice → encoded → transport. The attempt chooses its lane.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { withoutSecrets } from '../errors/without-secrets.ts'
-import { forkBody } from '../json/wire-body.ts'
+import { forkBody, parseInTurns } from '../json/wire-body.ts'
 import { capsOf } from '../models/model-caps.ts'
 import { checkedModelId } from '../models/model-id.ts'
 import type { ConnectionService } from '../services.ts'
 import { credentialsIn, credentialsOf } from '../text/sanitize.ts'
-import { LARGE_BODY } from '../timing/yield-queue.ts'
+import { LARGE_BODY, LARGE_REQUEST } from '../timing/yield-queue.ts'
 import type { Awaitable, Dialect } from '../types/canonical.ts'
 import type { Attempt, Candidate } from '../types/context.ts'
 import type { DialectDriver } from '../types/dialect.ts'
@@ -40,6 +40,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
   const dialect = upstreamDialect(ctx, candidate, provider)
   attempt.wireFormat = dialect
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)
+  if (ctx.bodyBytes > LARGE_REQUEST && dialect !== ctx.dialect && ctx.body !== null) await parseInTurns(ctx.body, runtime.turns)
   const call = new CallState(ctx, candidate, codec)
   if (hooks.prepare !== null) {
     const preparing = hooks.prepare(ctx, call)
@@ -118,14 +119,19 @@ function encode(runtime: Runtime, ctx: RequestState, call: CallState, upstream: 
     return spliced.path
   }
   const remote = upstream.remoteMedia?.(call.request) ?? []
-  if (remote.length > 0) return inlineRemote(runtime, ctx, call, upstream, remote).then(() => encoded(call, upstream))
-  return encoded(call, upstream)
+  if (remote.length > 0) return inlineRemote(runtime, ctx, call, upstream, remote).then(() => encoded(runtime, call, upstream))
+  return encoded(runtime, call, upstream)
 }
 
-function encoded(call: CallState, upstream: DialectDriver): string {
+function encoded({ turns }: Runtime, call: CallState, upstream: DialectDriver): Awaitable<string> {
   const wire = upstream.encodeRequest(call.request, call.codec)
-  call.body = wire.body
   addAll(call, wire.headers)
+  if (wire.bodyInTurns !== undefined)
+    return wire.bodyInTurns(turns).then((body) => {
+      call.body = body
+      return wire.path
+    })
+  call.body = wire.body
   return wire.path
 }
 

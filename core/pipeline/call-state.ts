@@ -3,6 +3,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../http/headers.ts'
 import { randomId } from '../ids/ids.ts'
 import { capsOf } from '../models/model-caps.ts'
+import { LARGE_REQUEST } from '../timing/yield-queue.ts'
 import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
 import type { Candidate, EncodedCall } from '../types/context.ts'
 import type { CodecContext, ModelCaps, Quirks, WireBody } from '../types/dialect.ts'
@@ -58,6 +59,9 @@ class AttemptHop implements CodecContext {
   }
   get sse(): boolean {
     return this.#ctx.sse
+  }
+  get large(): boolean {
+    return this.#ctx.bodyBytes > LARGE_REQUEST
   }
   get includeUsage(): boolean {
     // Codecs read this for every frame, so it is computed once.

@@ -77,6 +77,8 @@ export class RequestState implements RequestContext {
   stages: StreamStages | null | undefined = undefined
   ticking: Ticket<Ticking> | null = null
   facts: StreamFacts | null = null
+  /** Bytes of a large whole answer, which is written in several turns of the event loop; 0: every other answer. */
+  answerBytes = 0
   lastReadAt: number
   /** Set when a hook ends the request early. The running attempt is aborted with this error. */
   stopped: GatewayErrorShape | null = null

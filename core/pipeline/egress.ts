@@ -11,6 +11,7 @@ import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
 import { answerName, frameRenamer, type Rename, renamedBody } from './answer-name.ts'
 import { codecContextOf } from './call-state.ts'
 import type { RequestState } from './context.ts'
+import { largeBytes } from './large-answer.ts'
 import { sendAnswer } from './operations/egress.ts'
 import type { ReplyWriter } from './reply.ts'
 import { driver, type Runtime } from './runtime.ts'
@@ -54,7 +55,19 @@ function sendFull(runtime: Runtime, ctx: RequestState, result: FullResult, reply
 }
 
 function sendWhole(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
-  const body = wholeBody(runtime, ctx, result)
+  if (ctx.answerBytes > 0) return sendLarge(runtime, ctx, result, reply)
+  return sendBody(ctx, wholeBody(runtime, ctx, result), reply)
+}
+
+async function sendLarge(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Promise<void> {
+  const bytes = await largeBytes(runtime, ctx, result)
+  ctx.throwIfStopped()
+  if (bytes === null) return sendBody(ctx, wholeBody(runtime, ctx, result), reply)
+  reply.send(ctx, 200, JSON_TYPE, bytes)
+  await ctx.rewriter?.end()
+}
+
+function sendBody(ctx: RequestState, body: Uint8Array | string, reply: ReplyWriter): Awaitable<void> {
   const { rewriter } = ctx
   if (rewriter === null) return reply.send(ctx, 200, JSON_TYPE, body)
   reply.send(ctx, 200, JSON_TYPE, rewriter.whole(typeof body === 'string' ? body : bodyText(body)))

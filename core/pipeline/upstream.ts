@@ -3,34 +3,27 @@
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { retryHint } from '../errors/retry-hint.ts'
+import { builtBody } from '../json/built-body.ts'
 import { judgedFrom } from '../json/json-scan.ts'
 import { judgeInTurns } from '../json/scan-in-turns.ts'
-import { bodyText, concatBytes } from '../text/bytes.ts'
+import { GatheredBytes } from '../text/gathered-bytes.ts'
 import type { Ticking } from '../timing/ticker.ts'
-import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
+import { LARGE_BODY } from '../timing/yield-queue.ts'
+import type { WireBody } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { HeaderBag, WireHandler, WireRequest } from '../types/ports.ts'
 import type { Result } from '../types/result.ts'
-import type { RequestState } from './context.ts'
-import type { Runtime } from './runtime.ts'
+import { largeResult } from './large-answer.ts'
+import type { UpstreamCall } from './upstream-call.ts'
 import { UpstreamStream } from './upstream-stream.ts'
 import { byteAnswer, collectFrames, parseBody, replaySource } from './whole-answer.ts'
-
-export interface UpstreamCall {
-  readonly runtime: Runtime
-  readonly ctx: RequestState
-  readonly codec: CodecContext
-  readonly driver: DialectDriver
-  /** Both sides speak the same dialect and no hook needs events: the answer stays bytes. */
-  readonly byteLane: boolean
-  /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
-  readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
-}
 
 /** Limit of the bytes read from an error body. */
 const MAX_ERROR_BYTES = 256 * 1024
 /** Limit of the bytes of an answer that is not an event stream, even when a stream was requested. */
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024
+/** A larger answer is checked and built in several turns of the event loop. */
+const MAX_AT_ONCE = 512 * 1024
 /** Limit of the wall time of one stream, ms. */
 const MAX_STREAM_MS = 30 * 60_000
 
@@ -47,7 +40,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   readonly #call: UpstreamCall
   readonly #resolve: (result: Result) => void
   readonly #reject: (error: GatewayErrorShape) => void
-  readonly #chunks: Uint8Array[] = []
+  #chunks = new GatheredBytes()
   #mode: Mode = 'unknown'
   #status = 0
   #headers: HeaderBag | null = null
@@ -94,6 +87,8 @@ class UpstreamExchange implements WireHandler, Ticking {
     ctx.upstreamHeaders = headers
     this.#status = status
     this.#headers = headers
+    const declared = Number(headers.get('content-length') ?? 0)
+    if (declared > LARGE_BODY && declared <= MAX_WHOLE_BYTES) this.#chunks = new GatheredBytes(declared)
     if (status < 200 || status > 299) this.#mode = 'error'
     else if (this.#call.driver.decodeBytes !== undefined && !/json|html/i.test(headers.get('content-type') ?? ''))
       this.#streamed()
@@ -106,7 +101,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     if (this.#mode === 'unknown') this.#sniff(chunk)
     if (this.#mode === 'stream') return this.#paced(this.#stream?.push(chunk))
     this.#size += chunk.length
-    if (this.#size <= (this.#mode === 'error' ? MAX_ERROR_BYTES : MAX_WHOLE_BYTES)) this.#chunks.push(chunk)
+    if (this.#size <= (this.#mode === 'error' ? MAX_ERROR_BYTES : MAX_WHOLE_BYTES)) this.#chunks.add(chunk)
     else this.#endless()
     return undefined
   }
@@ -114,32 +109,39 @@ class UpstreamExchange implements WireHandler, Ticking {
   end(): void {
     if (this.#stream !== null) this.#stream.end()
     else if (!this.#done) {
-      if (this.#mode === 'json' && this.#size > judgedFrom(this.#call.runtime.options.answerLimits)) return void this.#judged()
+      const { answerLimits } = this.#call.runtime.options
+      if (this.#mode === 'json' && this.#size > Math.min(judgedFrom(answerLimits), MAX_AT_ONCE)) return void this.#judged()
       this.#whole()
     }
     this.#finish()
   }
 
-  /** Counts the values of a large answer before it is parsed. Each step takes its own turn of the event loop. */
+  /** Counts the values of a large answer before it is built. Each step takes its own turn of the event loop. */
   async #judged(): Promise<void> {
     const { turns, options } = this.#call.runtime
-    const bytes = concatBytes(this.#chunks.splice(0))
-    this.#chunks.push(bytes)
+    const bytes = this.#chunks.bytes()
     // The whole body has arrived: waiting for a turn does not count as upstream silence.
     this.#paused = true
     try {
       await turns.next()
       await judgeInTurns(bytes, options.answerLimits, turns)
       await turns.next()
-      const text = this.#done ? '' : bodyText(bytes)
+      const body = this.#done ? null : await builtBody(bytes, turns)
       await turns.next()
-      const body = this.#done ? null : parseBody(bytes, text)
-      await turns.next()
-      if (!this.#done && body !== null) this.#whole(body)
+      if (!this.#done && body !== null) await this.#large(body)
     } catch (error) {
       this.#fail(GatewayError.protocol(unbuilt(error), error))
     }
     this.#finish()
+  }
+
+  async #large(body: WireBody): Promise<void> {
+    try {
+      const result = await largeResult(this.#call, body)
+      if (!this.#done) this.#settle(result)
+    } catch (error) {
+      this.#unread(error, new Uint8Array(0))
+    }
   }
 
   error(error: GatewayErrorShape): void {
@@ -210,15 +212,15 @@ class UpstreamExchange implements WireHandler, Ticking {
     this.#finish()
   }
 
-  #whole(parsed: WireBody | null = null): void {
+  #whole(): void {
     const { driver, ctx, codec, byteLane, runtime } = this.#call
-    const bytes = this.#chunks.length === 0 ? new Uint8Array(0) : concatBytes(this.#chunks)
+    const bytes = this.#chunks.bytes()
     try {
       if (this.#mode === 'error') throw this.#errorOf(bytes)
       if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
       if (this.#mode === 'collect')
         return this.#settle({ kind: 'full', response: collectFrames(bytes, driver, codec, runtime.options.answerLimits) })
-      const body = parsed ?? parseBody(bytes)
+      const body = parseBody(bytes)
       if (ctx.stream) {
         const response = driver.decodeResponse(body, codec)
         return this.#settle({ kind: 'stream', source: replaySource(response) })
@@ -226,13 +228,14 @@ class UpstreamExchange implements WireHandler, Ticking {
       if (!byteLane) return this.#settle({ kind: 'full', response: driver.decodeResponse(body, codec) })
       this.#settle(byteAnswer(body, driver, codec, ctx))
     } catch (error) {
-      const own = GatewayError.from(error)
-      this.#fail(
-        own.status >= 500 || own.upstream !== null
-          ? hinted(own, this.#headers, bytes, runtime.clock.now())
-          : GatewayError.protocol('The upstream answered something that cannot be understood.', own),
-      )
+      this.#unread(error, bytes)
     }
+  }
+
+  #unread(error: unknown, bytes: Uint8Array): void {
+    const own = GatewayError.from(error)
+    if (own.status >= 500 || own.upstream !== null) this.#fail(hinted(own, this.#headers, bytes, this.#call.runtime.clock.now()))
+    else this.#fail(GatewayError.protocol('The upstream answered something that cannot be understood.', own))
   }
 
   #errorOf(bytes: Uint8Array): GatewayErrorShape {

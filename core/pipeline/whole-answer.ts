@@ -6,11 +6,12 @@ import { isReported } from '../models/token-estimate.ts'
 import { collector, replay } from '../stream/collect.ts'
 import { createSseSplitter, MAX_EVENT_BYTES } from '../stream/sse.ts'
 import { byteLength } from '../text/bytes.ts'
+import type { Turns } from '../timing/yield-queue.ts'
 import type { CanonicalResponse, Usage } from '../types/answer.ts'
 import type { Dialect, Frozen } from '../types/canonical.ts'
 import type { CodecContext, DialectDriver, WireBody } from '../types/dialect.ts'
 import type { Result } from '../types/result.ts'
-import type { StreamFacts, StreamSource } from '../types/stream.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
 import type { RequestState } from './context.ts'
 
 /** @throws GatewayError 502 when the text is not JSON. */
@@ -44,12 +45,12 @@ export function collectFrames(
   return whole.response()
 }
 
-/** Returns the facts of an answer. The content is measured only when an estimate is needed. */
-export function answerFacts(response: Frozen<CanonicalResponse>): StreamFacts {
+/** Returns the facts of an answer. The content is measured only when an estimate is needed; `measured`: its bytes, if they are known. */
+export function answerFacts(response: Frozen<CanonicalResponse>, measured: number | null = null): StreamFacts {
   const usage = response.usage as Usage
   return {
     content: true,
-    contentBytes: isReported(usage) ? 0 : contentBytes(response),
+    contentBytes: isReported(usage) ? 0 : (measured ?? contentBytes(response)),
     terminal: true,
     usage,
     finish: response.choices[0]?.finish ?? null,
@@ -60,13 +61,17 @@ export function answerFacts(response: Frozen<CanonicalResponse>): StreamFacts {
 /** Returns the UTF-8 bytes of an answer that a caller sees: text, reasoning, refusals, arguments. */
 function contentBytes(response: Frozen<CanonicalResponse>): number {
   let bytes = 0
-  for (const { parts } of response.choices) {
-    for (const part of parts) {
-      if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') bytes += byteLength(part.text)
-      else if (part.t === 'tool_call') bytes += byteLength(part.args)
-    }
-  }
+  for (const text of contentTexts(response)) bytes += byteLength(text)
   return bytes
+}
+
+export function contentTexts(response: Frozen<CanonicalResponse>): string[] {
+  return response.choices.flatMap(({ parts }) =>
+    parts.map((part) => {
+      if (part.t === 'text' || part.t === 'reasoning' || part.t === 'refusal') return part.text
+      return part.t === 'tool_call' ? part.args : ''
+    }),
+  )
 }
 
 /**
@@ -89,7 +94,7 @@ export function byteAnswer(body: WireBody, driver: DialectDriver, codec: CodecCo
  * The upstream's own bytes; parsed on first use. It is a class, because an object literal with a getter gets a new hidden class each
  * time, and hidden classes outlive the request.
  */
-class ByteAnswer {
+export class ByteAnswer {
   readonly kind = 'full'
   readonly wire: { dialect: Dialect; body: WireBody }
   readonly #driver: DialectDriver
@@ -108,16 +113,34 @@ class ByteAnswer {
   }
 }
 
-/** Emits every event at once; back-pressure applies after the whole answer. */
-export function replaySource(response: Frozen<CanonicalResponse>): StreamSource {
-  const facts = answerFacts(response)
+/** Emits every event at once; back-pressure applies after the whole answer. With `turns`, the events of each turn are sent before the next. */
+export function replaySource(
+  response: Frozen<CanonicalResponse>,
+  facts = answerFacts(response),
+  turns: Turns | null = null,
+): StreamSource {
   return {
     lane: 'events',
     facts,
     async pump(sink) {
-      replay(response, (event) => sink.event(event))
+      if (turns === null) replay(response, (event) => sink.event(event))
+      else await replayInTurns(response, sink, turns)
       await sink.ready()
     },
     cancel() {},
+  }
+}
+
+/** A long text is several events of 64 KiB. */
+const EVENTS_A_TURN = 8
+
+async function replayInTurns(response: Frozen<CanonicalResponse>, sink: StreamSink, turns: Turns): Promise<void> {
+  const events: StreamEvent[] = []
+  replay(response, (event) => void events.push(event))
+  for (const [index, event] of events.entries()) {
+    sink.event(event)
+    if (index % EVENTS_A_TURN !== EVENTS_A_TURN - 1) continue
+    await sink.ready()
+    await turns.next()
   }
 }

@@ -2,6 +2,7 @@
 // stream.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { noUsage } from '../models/token-estimate.ts'
+import { textPieces } from '../text/text-pieces.ts'
 import type { CanonicalResponse, Choice, Usage } from '../types/answer.ts'
 import type { Dialect, Ext, Frozen, Json, Part } from '../types/canonical.ts'
 import type { Emit, PartKind, StreamEvent } from '../types/stream.ts'
@@ -66,7 +67,7 @@ export function collector(): Collector {
   }
 }
 
-/** Emits the events of a stream with this answer, each part in one delta. */
+/** Emits the events of a stream with this answer, each part in one delta, or in several when it is long. */
 export function replay(response: Frozen<CanonicalResponse>, emit: Emit): void {
   const { id, model, created, ext } = response
   emit({ e: 'start', id, model, created, ...(isEmpty(ext) ? {} : { ext: ext as Ext }) })
@@ -94,19 +95,19 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
   const delta = (d: Extract<StreamEvent, { e: 'delta' }>['d']) => emit({ e: 'delta', choice, part, d })
   if (full.t === 'text') {
     open('text', full.ext === undefined ? {} : { ext: full.ext })
-    if (full.text) delta({ text: full.text })
+    if (full.text) for (const text of textPieces(full.text)) delta({ text })
     for (const annotation of full.annotations ?? []) delta({ annotation })
     if (full.signature) delta({ signature: full.signature })
   } else if (full.t === 'reasoning' && full.redacted === undefined) {
     open('reasoning', full.itemId === undefined ? {} : { itemId: full.itemId })
-    if (full.text) delta({ reasoning: full.text })
+    if (full.text) for (const reasoning of textPieces(full.text)) delta({ reasoning })
     ;(full.summary ?? []).forEach((summary, index) => {
       delta({ summary: index > 0 ? `\n\n${summary}` : summary })
     })
     if (full.signature) delta({ signature: full.signature })
   } else if (full.t === 'refusal') {
     open('refusal', full.ext === undefined ? {} : { ext: full.ext })
-    if (full.text) delta({ refusal: full.text })
+    if (full.text) for (const refusal of textPieces(full.text)) delta({ refusal })
   } else if (full.t === 'tool_call') {
     const { id, idMinted, name, namespace, kind, itemId, signature, caller } = full
     open('tool_call', {
@@ -119,7 +120,7 @@ function replayPart(choice: number, part: number, full: Part, emit: Emit): void 
       ...(signature ? { signature } : {}),
       ...(caller !== undefined ? { caller } : {}),
     })
-    if (full.args) delta({ args: full.args })
+    if (full.args) for (const args of textPieces(full.args)) delta({ args })
   } else if (full.t === 'reasoning') open('redacted')
   else if (full.t === 'image') open('image')
   else if (full.t === 'audio') open('audio')

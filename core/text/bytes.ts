@@ -10,6 +10,7 @@ interface BufferLike {
   from(source: string, encoding?: string): Uint8Array
   concat(list: readonly Uint8Array[], total?: number): Uint8Array
   byteLength(text: string): number
+  allocUnsafeSlow(length: number): Uint8Array
 }
 const NodeBuffer = (globalThis as unknown as { Buffer?: BufferLike }).Buffer
 const decoder = new TextDecoder()
@@ -68,6 +69,11 @@ export function offsetOf(bytes: Uint8Array, text: string, from: number): number 
     if (matched === text.length) return at
   }
   return -1
+}
+
+/** Returns memory with any content: the caller overwrites all bytes that it uses. Node does not touch the memory. */
+export function newBytes(length: number): Uint8Array {
+  return NodeBuffer ? NodeBuffer.allocUnsafeSlow(length) : new Uint8Array(length)
 }
 
 export function concatBytes(list: readonly Uint8Array[]): Uint8Array {

@@ -1,4 +1,4 @@
-// Masks secrets in foreign text, in every spelling that an upstream may echo: other letter case, URL and JSON escapes, base64.
+// Masks secrets in foreign text, in every spelling that an upstream may echo: other letter case, URL and JSON escapes, base64, hexadecimal.
 import { encodeUtf8 } from './bytes.ts'
 
 /** A shorter secret may be a common word; masking it would destroy the message. */
@@ -16,7 +16,7 @@ export function secretMask(secrets: readonly string[]): Mask {
   // A longer secret may contain a shorter one, so the longest come first.
   const known = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET))].sort((a, b) => b.length - a.length)
   if (known.length === 0) return (text) => text
-  const spellings = known.flatMap((secret) => [spelled(secret), ...inBase64(secret).map(literally)])
+  const spellings = known.flatMap((secret) => [spelled(secret), inHex(secret), ...inBase64(secret).map(literally)])
   const pattern = new RegExp(spellings.join('|'), 'gi')
   return (text) => known.reduce(withoutBeginning, text.replace(pattern, HIDDEN))
 }
@@ -32,6 +32,11 @@ function spelled(secret: string): string {
     )
     return `(?:\\\\?${literally(character)}|${url}|${json.join('')}${character === ' ' ? '|\\+' : ''})`
   }).join('')
+}
+
+/** The pattern ignores the case of the digits. */
+function inHex(secret: string): string {
+  return Array.from(encodeUtf8(secret), hex).join('')
 }
 
 /** Returns substrings that every base64 text with the secret contains, at all three offsets and in both alphabets. */

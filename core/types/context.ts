@@ -1,7 +1,7 @@
 // Types of one request's state as plugins see it.
 
 import type { CanonicalResponse, Usage } from './answer.ts'
-import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from './canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, JsonObject, Operation } from './canonical.ts'
 import type { CodecContext, WireBody } from './dialect.ts'
 import type { GatewayErrorShape, SkipReason } from './error.ts'
 import type { HostContext } from './host.ts'
@@ -171,6 +171,11 @@ export type RequestOf<O extends Operation> = Operation extends O
 export interface AnswerRewriter {
   /** Gets the JSON of a whole answer. */
   whole(text: string): string
+  /**
+   * Gets a large whole answer of this many bytes before `whole`. Returns the top-level members to replace or add; null: `whole` gets the
+   * text, in one turn of the event loop.
+   */
+  large?(response: Frozen<JsonObject>, bytes: number): Readonly<JsonObject> | null
   /** Gets whole frames of a stream, in their order. */
   frames(text: string): string
   /** Called once after the last text of an answer that did not fail, before the request is settled. */

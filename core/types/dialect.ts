@@ -135,6 +135,8 @@ export interface CodecContext {
   readonly notes: Map<string, Json>
   /** The caller's original request; the responses dialect echoes it. */
   readonly request: Frozen<CanonicalRequest> | null
+  /** True for a large request, whose body is written in several turns of the event loop. */
+  readonly large?: boolean
   /** Adds a slug to `x-gateway-warnings`. */
   warn(slug: string): void
   /** Wall clock, epoch ms. */
@@ -187,6 +189,8 @@ export interface EncodedRequest {
   /** Flat [name, value, …]. */
   headers: string[]
   body: WireBody
+  /** For a large request: writes the body in several turns of the event loop. `body` writes it at once. */
+  bodyInTurns?(turns: { next(): Promise<void> }): Promise<WireBody>
 }
 
 /** A path of the dialect. One that ends in `*` is a prefix; `parse` gets the undecoded rest. */
@@ -253,6 +257,8 @@ export interface DialectDriver {
     path: { model?: string; stream?: boolean; operation: Operation },
   ): CanonicalRequest
   encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string
+  /** Returns the value that `encodeResponse` writes. Absent: a large answer is written in one turn of the event loop. */
+  buildResponse?(response: Frozen<CanonicalResponse>, codec: CodecContext): object
   encodeStream(codec: CodecContext): StreamEncoder
   encodeError(error: GatewayErrorShape, requestId: string): string
 

@@ -21,6 +21,7 @@ const SPELLINGS: readonly ((secret: string) => string)[] = [
   (secret) => encodeURIComponent(secret).replaceAll('-', '%2d'),
   (secret) => Array.from(secret, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join(''),
   base64,
+  (secret) => Buffer.from(secret).toString('hex'),
   (secret) => base64(`x${secret}`).slice(2),
   (secret) => base64(`xy${secret}`).slice(3),
 ]

@@ -7,7 +7,7 @@ import { CHAT_PATH, encodeRequest } from './request/encode.ts'
 import { spliceRequest } from './request/splice.ts'
 import { speaksGenerateContent, validateChat } from './request/validate.ts'
 import { decodeResponse } from './response/decode.ts'
-import { encodeResponse } from './response/encode.ts'
+import { buildResponse, encodeResponse } from './response/encode.ts'
 import { inspectResponse } from './response/inspect.ts'
 import { decodeStream } from './stream/decode.ts'
 import { encodeStream } from './stream/encode.ts'
@@ -29,6 +29,7 @@ export const chatDialect: DialectDriver = {
   validate: validateChat,
   decodeRequest,
   encodeResponse,
+  buildResponse,
   encodeStream,
   encodeError,
   encodeRequest,

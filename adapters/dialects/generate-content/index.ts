@@ -7,7 +7,7 @@ import { inlineMedia, remoteMedia } from './request/remote-media.ts'
 import { spliceRequest } from './request/splice.ts'
 import { validateGenerateContent } from './request/validate.ts'
 import { decodeResponse } from './response/decode.ts'
-import { encodeResponse } from './response/encode.ts'
+import { buildResponse, encodeResponse } from './response/encode.ts'
 import { inspectResponse } from './response/inspect.ts'
 import { routes } from './routes.ts'
 import { decodeStream } from './stream/decode.ts'
@@ -23,6 +23,7 @@ export const generateContentDialect: DialectDriver = {
   validate: validateGenerateContent,
   decodeRequest,
   encodeResponse,
+  buildResponse,
   encodeStream,
   encodeError: (error) => encodeError(error),
   encodeRequest,

@@ -7,7 +7,7 @@ import { encodeRequest } from './request/encode.ts'
 import { spliceRequest } from './request/request-head.ts'
 import { validateMessages } from './request/validate.ts'
 import { decodeResponse, inspectResponse } from './response/decode.ts'
-import { encodeResponse } from './response/encode.ts'
+import { buildResponse, encodeResponse } from './response/encode.ts'
 import { decodeStream } from './stream/decode.ts'
 import { encodeStream } from './stream/encode.ts'
 import { filterStream } from './stream/filter.ts'
@@ -22,6 +22,7 @@ export const messagesDialect: DialectDriver = {
   validate: validateMessages,
   decodeRequest,
   encodeResponse,
+  buildResponse,
   encodeStream,
   encodeError,
   encodeRequest,

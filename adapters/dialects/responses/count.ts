@@ -43,8 +43,8 @@ export function inspectCount(body: WireBody): Pick<StreamFacts, 'usage' | 'finis
   return { usage: null, finish: null, content: counted, error: counted ? null : notCounted() }
 }
 
-export function encodeCount(tokens: number): string {
-  return JSON.stringify({ object: 'response.input_tokens', input_tokens: tokens })
+export function countObject(tokens: number): JsonObject {
+  return { object: 'response.input_tokens', input_tokens: tokens }
 }
 
 function notCounted(): GatewayError {

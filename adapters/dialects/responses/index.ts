@@ -17,7 +17,7 @@ import { encodeRequest } from './request/encode.ts'
 import { inspectResponse, spliceRequest } from './request/splice.ts'
 import { validateResponses } from './request/validate.ts'
 import { decodeResponse } from './response/decode.ts'
-import { encodeResponse } from './response/encode.ts'
+import { buildResponse, encodeResponse } from './response/encode.ts'
 import { decodeStream } from './stream/decode.ts'
 import { encodeStream } from './stream/encode.ts'
 import { filterStream } from './stream/filter.ts'
@@ -32,6 +32,7 @@ export const responsesDialect: DialectDriver = {
   validate: validateResponses,
   decodeRequest,
   encodeResponse,
+  buildResponse,
   encodeStream,
   encodeError,
   encodeRequest,

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../../core/http/web-exchange.ts'
+import { GatheredBytes } from '../../../core/text/gathered-bytes.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { HostContext } from '../../../core/types/host.ts'
 import type { BodyMeter, Ingress, Peer } from '../../../core/types/ports.ts'
@@ -66,23 +67,23 @@ function readBody(
     if (refusal !== null) return reject(refusal)
     beforeBody()
     const giveUp = (error: GatewayErrorShape): void => {
-      chunks.length = 0
+      body.clear()
       req.removeAllListeners('data')
       req.pause()
       reject(error)
     }
     meter?.onRefused(giveUp)
-    const chunks: Buffer[] = []
+    const body = new GatheredBytes(Number(req.headers['content-length'] ?? 0))
     let size = 0
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limit) return giveUp(GatewayError.tooLarge(limit))
       const refused = meter?.take(chunk.length) ?? null
-      if (refused === null) chunks.push(chunk)
+      if (refused === null) body.add(chunk)
       else giveUp(refused)
     })
     // on(), not once(): once() wraps each listener, and a promise settles only once anyway.
-    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+    req.on('end', () => resolve(body.bytes()))
     req.on('error', () => reject(GatewayError.clientGone()))
     req.on('close', () => {
       if (!req.complete) reject(GatewayError.clientGone())

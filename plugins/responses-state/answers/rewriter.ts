@@ -1,5 +1,5 @@
 // Puts the gateway's ids into the text of an answer, in place of the upstream's. All other text stays as it is.
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { AnswerRewriter } from '../../../core/types/context.ts'
 import { withMembers } from './json-members.ts'
 
@@ -10,6 +10,8 @@ export interface RewriterParts {
   readonly members: JsonObject
   /** Gets the finished response with the new ids, before its last text is sent. Returns whether it is stored. */
   finished(response: JsonObject, upstream: ReadonlyMap<string, string>): boolean
+  /** Returns whether an answer of this many bytes is too large to be stored. */
+  refused(bytes: number): boolean
   end(): Promise<void>
 }
 
@@ -34,6 +36,12 @@ export class IdRewriter implements AnswerRewriter {
   whole(text: string): string {
     const response = objectIn(text)
     return response === null ? text : this.#response(text, response, [])
+  }
+
+  /** An answer that is not stored keeps the upstream's ids of its items. */
+  large({ id }: Frozen<JsonObject>, bytes: number): JsonObject | null {
+    if (!this.#parts.refused(bytes)) return null
+    return { ...this.#parts.members, ...(typeof id === 'string' && { id: this.#parts.idFor(id, null) }), store: false }
   }
 
   frames(text: string): string {

@@ -68,13 +68,10 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
           const texts = readable(ctx, response, state.native, upstream)
           if (texts === null) return false
           const bytes = texts.turn.length + texts.head.length
-          if (bytes <= maxBytes) plain = texts
-          else {
-            ctx.warn('response_not_stored')
-            log.warn('responses_state.too_large', { request: ctx.id, bytes })
-          }
+          if (!tooLarge(ctx, bytes)) plain = texts
           return stores && plain !== null
         },
+        refused: (bytes) => tooLarge(ctx, bytes),
         async end() {
           await run?.recorded()
           if (plain === null) return
@@ -123,6 +120,13 @@ export function addStoring(gateway: PluginGateway, parts: Parts, { maxBytes, res
     },
     { onError: 'open' },
   )
+
+  function tooLarge(ctx: RequestContext, bytes: number): boolean {
+    if (bytes <= maxBytes) return false
+    ctx.warn('response_not_stored')
+    log.warn('responses_state.too_large', { request: ctx.id, bytes })
+    return true
+  }
 
   /** Returns null for a request that the upstream accepted and the gateway cannot read. It is answered and not stored. */
   function readable(...args: Parameters<typeof textsOf>): Texts | null {

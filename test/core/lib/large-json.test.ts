@@ -1,160 +1,140 @@
-// Large JSON is parsed and written in pieces. The result is the same as in one piece.
+// A large value that is built and written in turns is the same as one that is parsed and written at once.
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { jsonBytes } from '../../../core/json/json-bytes.ts'
-import { objectScan } from '../../../core/json/json-scan.ts'
-import { KeyStack, nameHash } from '../../../core/json/key-stack.ts'
-import { MemberNames } from '../../../core/json/member-names.ts'
-import { parseMembers, parseSpan } from '../../../core/json/parse-span.ts'
-import { hasBigNumber, RawJson, stringify } from '../../../core/json/raw-json.ts'
-import { wireBody } from '../../../core/json/wire-body.ts'
-import { encodeUtf8, offsetOf } from '../../../core/text/bytes.ts'
+import { describe, expect, it } from 'vitest'
+import { buildInTurns } from '../../../core/json/build-in-turns.ts'
+import { builtBody } from '../../../core/json/built-body.ts'
+import { scanObject } from '../../../core/json/json-scan.ts'
+import { RawJson, stringify } from '../../../core/json/raw-json.ts'
+import { parsedBody } from '../../../core/json/wire-body.ts'
+import { writeInTurns } from '../../../core/json/write-in-turns.ts'
+import { decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
+import { GatheredBytes } from '../../../core/text/gathered-bytes.ts'
+import { YieldQueue } from '../../../core/timing/yield-queue.ts'
 
-const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '1', '0', 'größe', 'a"b', ''))
-const { value: json } = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 5 },
-    fc.string({ unit: 'binary' }),
-    fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.constantFrom(null, true, false, 0, -1),
-    fc.array(tie('value'), { maxLength: 8 }),
-    fc.dictionary(key, tie('value'), { maxKeys: 6 }),
-  ),
+const turns = new YieldQueue()
+
+/** A small value, or one of many repetitions of it that exceeds a piece. */
+const value = fc.letrec((tie) => ({
+  any: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 1 }), tie('text'), tie('list'), tie('object')),
+  text: fc
+    .tuple(
+      fc.constantFrom('x', 'é', '☃', '😀', '\\', '"', '\n', '\u0001', 'a\\"b', '\ud83d'),
+      fc.integer({ min: 1, max: 90_000 }),
+    )
+    .map(([char, count]) => char.repeat(count)),
+  list: fc
+    .tuple(tie('any'), fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 30_000 }))
+    .map(([one, many, numbers]) => [
+      ...Array.from({ length: many }, () => one),
+      ...Array.from({ length: numbers }, (_, index) => index / 3),
+    ]),
+  object: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'a.b', 'é"\\')), tie('any'), { maxKeys: 5 }),
 }))
-const object = fc.dictionary(key, json, { maxKeys: 8 })
-const indent = fc.constantFrom('', ' ', '\n\t', '\r\n')
+const object = fc.dictionary(fc.string(), value.any, { maxKeys: 6 }) as fc.Arbitrary<Record<string, unknown>>
+const space = fc.constantFrom(undefined, 1, '\t')
 
-it('parses a text in pieces of any size to the value of the whole text', () => {
-  fc.assert(
-    fc.property(object, indent, fc.integer({ min: 0, max: 60 }), (value, space, piece) => {
-      const text = `${space}${JSON.stringify(value, null, space)}${space}`
-      const bytes = encodeUtf8(text)
-      const found = parseSpan(bytes, space.length, bytes.length, piece)
-      expect(JSON.stringify(found)).toBe(JSON.stringify(JSON.parse(text)))
-      expect(Object.getPrototypeOf(found)).toBe(Object.prototype)
-    }),
-    { numRuns: 400 },
-  )
+const plain = (given: unknown) => JSON.stringify(given)
+const spans = (members: ReadonlyMap<string, { keyStart: number; start: number; end: number }>) =>
+  [...members].map(([name, { keyStart, start, end }]) => [name, keyStart, start, end])
+
+describe('a value that is built in turns', () => {
+  it('is the parsed one, and its members are where the scan finds them', async () => {
+    await fc.assert(
+      fc.asyncProperty(object, space, async (given, indent) => {
+        const text = JSON.stringify(given, null, indent)
+        const bytes = encodeUtf8(text)
+        const { json, members } = await buildInTurns(bytes, turns)
+        expect(plain(json)).toBe(plain(JSON.parse(text)))
+        expect(spans(members)).toEqual(spans(scanObject(bytes)))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it.each([
+    ['an empty object', ' { } '],
+    ['a byte order mark', `\ufeff{"a":[${'1,'.repeat(60_000)}1]}`],
+    ['a repeated member', `{"a":"${'x'.repeat(40_000)}","a":1}`],
+    ['a member that would set a prototype', `{"__proto__":{"x":[${'[],'.repeat(30_000)}[]]}}`],
+    ['space between all tokens', `{ "a" : [ ${'{ "b" : [ ] } , '.repeat(20_000)} { } ] , "c" : 1 }`],
+    ['escapes at the end of each part', `{"a":"${'\\u00e9\\\\\\"'.repeat(100_000)}"}`],
+    ['nesting', `{"a":${'[1,'.repeat(100)}"${'y'.repeat(200_000)}"${']'.repeat(100)}}`],
+  ])('is right with %s', async (_, text) => {
+    const { json } = await buildInTurns(encodeUtf8(text), turns)
+    expect(plain(json)).toBe(plain(JSON.parse(text.replace('\ufeff', ''))))
+    expect(Object.getPrototypeOf(json)).toBe(Object.prototype)
+  })
 })
 
-it('returns the same from a large body as from its text', () => {
-  const filler = 'x'.repeat(40_000)
-  fc.assert(
-    fc.property(object, indent, (value, space) => {
-      const text = JSON.stringify({ filler, list: Array(20).fill([filler.slice(0, 3000), value]), ...value }, null, space)
-      const body = wireBody(text)
-      const { list } = JSON.parse(text) as { list: unknown }
-      expect(JSON.stringify(body.get('list'))).toBe(JSON.stringify(list))
-      expect(JSON.stringify(body.json())).toBe(JSON.stringify(JSON.parse(text)))
-    }),
-    { numRuns: 40 },
-  )
+describe('a value that is written in turns', () => {
+  it('has the text that is written at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(object, async (given) => {
+        expect(decodeUtf8(await writeInTurns(given, turns))).toBe(decodeUtf8(encodeUtf8(stringify(given))))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('keeps texts of tool calls, and leaves undefined members out', async () => {
+    const long = `{"n":${'9'.repeat(30)},"x":"${'z'.repeat(200_000)}"}`
+    const given = {
+      a: undefined,
+      calls: Array.from({ length: 3 }, () => ({ args: new RawJson(long), b: undefined })),
+      c: [undefined, 1],
+    }
+    expect(decodeUtf8(await writeInTurns(given, turns))).toBe(stringify(given))
+  })
 })
 
-it('refuses control characters in a long string of a large body, in each piece', () => {
-  const long = 'y'.repeat(2000)
-  const list = Array(31).fill(long)
-  for (let piece = 0; piece < list.length; piece++) {
-    const text = `{"list":[${list.map((one, index) => `"${one}${index === piece ? '\n' : ''}"`).join()}]}`
-    expect(() => wireBody(text)).toThrow(/The body is not valid JSON \(byte \d+\)/)
+describe('a large answer', () => {
+  const text = `{"id":"x", "choices":[{"message":{"content":"${'é'.repeat(300_000)}"}}], "n":12345678901234567890 ,"u":{"a":1}}`
+
+  it('keeps all bytes that no edit names', async () => {
+    const body = await builtBody(encodeUtf8(text), turns)
+    expect(decodeUtf8(await body.written(turns, {}))).toBe(text)
+    body.set('u', { a: 2 })
+    body.set('new', 1)
+    expect(body.editText((head) => head.replace('{', '{"first":null,'))).toBe(false)
+    const expected = text.replace('{"a":1}', '{"a":2}').replace('{', '{"new":1,')
+    expect(decodeUtf8(await body.written(turns, {}))).toBe(expected)
+    expect(decodeUtf8(await body.written(turns, { id: 'y' }))).toBe(expected.replace('"x"', '"y"'))
+    expect(decodeUtf8(body.bytes)).toBe(expected)
+    expect(body.get('u.a')).toBe(2)
+    expect(body.raw('n')).toBe('12345678901234567890')
+  })
+
+  it('is edited near its start as a small one is', async () => {
+    const body = await builtBody(encodeUtf8(text), turns)
+    const edit = (given: string) => given.replace('{"message":{', '{"logprobs":null,"message":{"refusal":null,')
+    expect(body.editText(edit)).toBe(true)
+    expect(decodeUtf8(await body.written(turns, { id: 'y' }))).toBe(edit(text).replace('"x"', '"y"'))
+    expect(decodeUtf8(body.bytes)).toBe(edit(text))
+    body.remove('n')
+    expect(JSON.parse(decodeUtf8(await body.written(turns, {}))).n).toBeUndefined()
+  })
+
+  it('reads as a small one does', async () => {
+    const body = await builtBody(encodeUtf8(text), turns)
+    const small = parsedBody(encodeUtf8(text))
+    for (const path of ['id', 'choices.0.message', 'n', 'u.a', 'none', 'choices.7']) {
+      expect([path, body.raw(path)]).toEqual([path, small.raw(path)])
+      expect([path, body.get(path)]).toEqual([path, small.get(path)])
+    }
+    for (const name of ['id', 'choices', 'none']) expect(body.peek(name)).toBe(small.peek(name))
+    expect(body.contains('choices', '"message"')).toBe(true)
+    expect(body.contains('u', '"message"')).toBe(false)
+  })
+})
+
+it.each([0, 1000, 400_000, 10_000_000])('pieces are joined as they arrive, with a declared length of %s', (declared) => {
+  const gathered = new GatheredBytes(declared)
+  const whole: number[] = []
+  for (let i = 0; i < 300; i++) {
+    const piece = Uint8Array.from({ length: 1 + ((i * 7919) % 3000) }, (_, at) => (i + at) & 0xff)
+    gathered.add(piece)
+    whole.push(...piece)
   }
-})
-
-it('keeps a member that is called __proto__ a member', () => {
-  const bytes = encodeUtf8('{"__proto__":{"admin":true}}')
-  const members = new Map([['__proto__', { start: 13, end: 27 }]])
-  for (const found of [parseMembers(bytes, members), parseSpan(bytes, 0, bytes.length, 0)]) {
-    expect(Object.keys(found as object)).toEqual(['__proto__'])
-    expect((found as { admin?: unknown }).admin).toBeUndefined()
-  }
-})
-
-it('writes long lists in pieces to the text of the whole', () => {
-  const element = fc.oneof(fc.record({ role: fc.string(), content: json }), json, fc.constant(undefined))
-  const list = fc.array(element, { minLength: 17, maxLength: 40 }).map((rest) => [{ role: 'user' }, ...rest])
-  fc.assert(
-    fc.property(object, list, list, (value, messages, tools) => {
-      const wire = { ...value, messages, absent: undefined, tools }
-      expect(new TextDecoder().decode(jsonBytes(wire))).toBe(JSON.stringify(wire))
-    }),
-    { numRuns: 100 },
-  )
-})
-
-it('writes arguments with their own digits in each piece', () => {
-  const messages = Array.from({ length: 40 }, (_, at) => ({ at, input: new RawJson(`{"id":1234567890123456789${at}}`) }))
-  const text = new TextDecoder().decode(jsonBytes({ model: 'm', messages }, stringify))
-  expect(text).toBe(stringify({ model: 'm', messages }))
-  expect(text).toContain('{"id":123456789012345678939}')
-})
-
-it('finds a text at each offset, in a Buffer and in any other array of bytes', () => {
-  const some = fc.array(fc.constantFrom('"', 'a', 'ab', 'ä', 'id'), { maxLength: 12 }).map((parts) => parts.join(''))
-  fc.assert(
-    fc.property(some, fc.constantFrom('"', '"a', 'ab', 'aba', '"id"'), fc.nat(10), (text, wanted, from) => {
-      const buffer = Buffer.from(text)
-      const expected = buffer.indexOf(wanted, from)
-      expect(offsetOf(buffer, wanted, from)).toBe(expected)
-      expect(offsetOf(Uint8Array.from(buffer), wanted, from)).toBe(expected)
-    }),
-  )
-})
-
-it('knows each name of a text, with the kinds of its values', () => {
-  const limits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
-  const namesOf = (bytes: Uint8Array) => {
-    const names = new MemberNames()
-    objectScan(bytes, limits, new KeyStack(), names)(Number.POSITIVE_INFINITY)
-    return (name: string) =>
-      [undefined, 'array' as const, 'long_text' as const].map((kind) => names.mayHave(nameHash(name), kind))
-  }
-  fc.assert(
-    fc.property(object, fc.string({ minLength: 60, maxLength: 80 }), indent, (value, long, space) => {
-      const bytes = encodeUtf8(JSON.stringify({ ...value, list: [{ long, deep: { list: [] } }] }, null, space))
-      const kinds = namesOf(bytes)
-      JSON.parse(new TextDecoder().decode(bytes), function (this: unknown, name: string, member: unknown) {
-        // The root has the empty name.
-        if (Array.isArray(this) || !/^[ -~]+$/.test(name)) return member
-        const [present, isArray, isLong] = kinds(name)
-        expect(present).toBe(true)
-        if (Array.isArray(member)) expect(isArray).toBe(true)
-        if (typeof member === 'string' && member.length > 64) expect(isLong).toBe(true)
-        return member
-      })
-    }),
-  )
-  expect(['a', 'b', 'c', 'd'].map(namesOf(encodeUtf8('{"a":[{"b":"short"}],"c":1}')))).toEqual([
-    [true, true, false],
-    [true, false, false],
-    [true, false, false],
-    [false, false, false],
-  ])
-})
-
-it('returns the text of each place below an array', () => {
-  const list = fc.array(fc.array(json, { maxLength: 4 }), { maxLength: 6 })
-  fc.assert(
-    fc.property(list, indent, (value, space) => {
-      const body = wireBody(JSON.stringify({ list: value }, null, space))
-      for (const [at, elements] of value.entries()) {
-        for (const [place, element] of elements.entries())
-          expect(JSON.stringify(JSON.parse(body.raw(`list.${at}.${place}`) as string))).toBe(JSON.stringify(element))
-        expect(body.raw(`list.${at}.${elements.length}`)).toBeUndefined()
-      }
-      expect(body.raw(`list.${value.length}.0`)).toBeUndefined()
-    }),
-  )
-})
-
-it.each([
-  ['{"a":1234567890123456}', true],
-  ['{"a":1e5}', true],
-  ['{"a":-1.5E-7,"b":"x"}', true],
-  ['{"a":0.123456789012345}', true],
-  ['{"path":"src/file123.ts","b":12.5}', false],
-  ['{"sha":"1234567890123456789","e1":true}', false],
-  ['{"quoted":"a \\"b\\" 1e9 \\\\","c":1}', false],
-  ['{"quoted":"\\\\","c":1e9}', true],
-])('finds numbers that could lose a digit outside of strings only: %s', (text, expected) => {
-  expect(hasBigNumber(text)).toBe(expected)
+  expect(gathered.size).toBe(whole.length)
+  expect(Buffer.compare(gathered.bytes(), Uint8Array.from(whole))).toBe(0)
 })

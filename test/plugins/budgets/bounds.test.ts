@@ -18,6 +18,11 @@ describe('a member in two spellings', () => {
     [{ generationConfig: { thinkingConfig: { thinkingBudget: 1, thinking_budget: 9 } } }, 'thinkingBudget'],
     [{ cachedContent: 'a', cached_content: 'b' }, 'cachedContent'],
     [{ systemInstruction: 'a', system_instruction: null }, 'systemInstruction'],
+    [{ contents: [{ parts: [{ inlineData: { mimeType: 'a/b', data: 'YQ==' }, inline_data: {} }] }] }, 'inlineData'],
+    [{ contents: [{ parts: [{ inline_data: { mimeType: 'a/b', mime_type: 'video/mp4', data: 'YQ==' } }] }] }, 'mimeType'],
+    [{ contents: { parts: { fileData: { fileUri: 'a' }, file_data: { fileUri: 'b' } } } }, 'fileData'],
+    [{ tools: [{ functionDeclarations: [], function_declarations: [] }] }, 'functionDeclarations'],
+    [{ tools: { googleSearch: {}, google_search: {} } }, 'googleSearch'],
   ])('is 400: %j', async (members, param) => {
     const response = await s.t.post('/v1beta/models/generate_content%2Fm:generateContent', { contents, ...members })
     expect(response.status).toBe(400)

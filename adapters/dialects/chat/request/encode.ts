@@ -1,7 +1,6 @@
 // Encodes a canonical request as a chat-completions request for an upstream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { jsonBytes } from '../../../../core/json/json-bytes.ts'
-import { writtenBody } from '../../../../core/json/wire-body.ts'
+import { encodedRequest } from '../../../../core/json/encoded-request.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
@@ -30,7 +29,7 @@ export function encodeRequest(given: Request, codec: CodecContext): EncodedReque
       wire.stream_options = { ...((streamOptions ?? {}) as JsonObject), include_usage: true }
   }
   applyModelRules(objectFields(wire), codec)
-  return { path: CHAT_PATH, headers: encodeHeaders(request), body: writtenBody(jsonBytes(wire)) }
+  return encodedRequest(CHAT_PATH, encodeHeaders(request), wire, codec)
 }
 
 /** Refuses state that is stored at another vendor, and requests that do not produce an answer. */

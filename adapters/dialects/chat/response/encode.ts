@@ -20,8 +20,13 @@ import {
 type AnyPart = Frozen<Part>
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
+  return JSON.stringify(buildResponse(response, codec))
+}
+
+/** Returns the value that is written. */
+export function buildResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): object {
   const tier = openAiTier(response.serviceTier)
-  return JSON.stringify({
+  return {
     id: answerId(response.id, codec.id),
     object: 'chat.completion',
     created: response.created || Math.floor(codec.now() / 1000),
@@ -30,7 +35,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
     ...(isUnreported(response.usage) ? {} : { usage: encodeUsage(response.usage) }),
     ...(tier === undefined ? {} : { service_tier: tier }),
     ...(response.ext.chat as JsonObject | undefined),
-  })
+  }
 }
 
 function encodeChoice(choice: Frozen<Choice>, codec: CodecContext): JsonObject {

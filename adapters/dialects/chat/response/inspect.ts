@@ -1,6 +1,6 @@
 // Inspects whole answers on the byte lane: usage, finish and errors in 200 answers. It also adds members that strict clients need and the
 // upstream omitted. A complete answer keeps its bytes.
-import { editText } from '../../../../core/json/wire-body.ts'
+import { editText } from '../../../../core/json/edit-text.ts'
 import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
 import type { StreamFacts } from '../../../../core/types/stream.ts'
@@ -103,7 +103,8 @@ function inspectChoice(choice: JsonObject, message: JsonObject, facts: Inspectio
   const native = text(choice.finish_reason)
   const word = callerFinishWord(native ?? 'stop', calls.length > 0)
   if (word !== native) put(choice, 'finish_reason', word)
-  const content = contentOf(message)
+  // The bytes are not needed here, and counting those of a long text takes long.
+  const content = contentOf(message, (value) => value.length)
   const finish = decodeFinish(native, { toolCall: calls.length > 0, refusalOnly: content.refusal && !content.text })
   facts.content ||= content.any
   if (finish === 'error') facts.error = failedAnswer(native ?? '')

@@ -8,12 +8,13 @@ export interface ContentSeen {
   any: boolean
   text: boolean
   refusal: boolean
-  /** UTF-8 bytes of text, reasoning, refusal and arguments. */
+  /** Size of text, reasoning, refusal and arguments; UTF-8 bytes unless `measure` says another. */
   bytes: number
 }
 
 /** In a delta the content is a string; arrays are normalised earlier. A thought that is repeated in two fields counts once. */
-export function contentOf(delta: JsonObject): ContentSeen {
+export function contentOf(delta: JsonObject, measure = byteLength): ContentSeen {
+  const size = (value: Json | undefined): number => (typeof value === 'string' && value !== '' ? measure(value) : 0)
   const text = size(delta.content)
   const refusal = size(delta.refusal)
   let bytes = text + refusal + (size(delta.reasoning_content) || size(delta.reasoning))
@@ -26,10 +27,6 @@ export function contentOf(delta: JsonObject): ContentSeen {
   }
   if (!any) any = filled(delta.reasoning_details) || filled(delta.images) || isObject(delta.audio)
   return { any, text: text > 0, refusal: refusal > 0, bytes }
-}
-
-function size(value: Json | undefined): number {
-  return typeof value === 'string' && value !== '' ? byteLength(value) : 0
 }
 
 function filled(value: Json | undefined): boolean {

@@ -1,8 +1,6 @@
 // Encodes a canonical request as a Converse call.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { jsonBytes } from '../../../../core/json/json-bytes.ts'
-import { stringify } from '../../../../core/json/raw-json.ts'
-import { wireBody } from '../../../../core/json/wire-body.ts'
+import { rawRequest } from '../../../../core/json/encoded-request.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
@@ -39,11 +37,12 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
     ...(output.config === undefined ? {} : { outputConfig: output.config }),
     ...(Object.keys(more).length > 0 ? { additionalModelRequestFields: more } : {}),
   }
-  return {
-    path: `/model/${encodeURIComponent(codec.model)}/${request.stream ? 'converse-stream' : 'converse'}`,
-    headers: request.stream ? ['accept', 'application/vnd.amazon.eventstream'] : [],
-    body: wireBody(jsonBytes(body, stringify)),
-  }
+  return rawRequest(
+    `/model/${encodeURIComponent(codec.model)}/${request.stream ? 'converse-stream' : 'converse'}`,
+    request.stream ? ['accept', 'application/vnd.amazon.eventstream'] : [],
+    body,
+    codec,
+  )
 }
 
 function refuseUnsupported({ sampling: { n = 1 }, modalities, source, state }: Frozen<CanonicalRequest>): void {

@@ -1,8 +1,7 @@
 // Encodes a canonical request as a generate-content call. Facts come only from codec.caps and codec.quirks.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { jsonBytes } from '../../../../core/json/json-bytes.ts'
-import { stringify } from '../../../../core/json/raw-json.ts'
+import { rawRequest } from '../../../../core/json/encoded-request.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
@@ -48,8 +47,9 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecConte
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(tier === undefined ? {} : { serviceTier: tier }),
   }
-  const body = codec.operation === 'count_tokens' ? countBody(wire, codec) : jsonBytes(wire, stringify)
-  return { path: requestPath(codec, request.stream), headers: [], body: wireBody(body) }
+  const path = requestPath(codec, request.stream)
+  if (codec.operation === 'count_tokens') return { path, headers: [], body: wireBody(countBody(wire, codec)) }
+  return rawRequest(path, [], wire, codec)
 }
 
 /** The model is percent-encoded; its slashes stay when the vendor's path may have several segments. Streams always request SSE. */

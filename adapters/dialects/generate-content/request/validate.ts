@@ -1,10 +1,10 @@
 // Validates every body, also on the byte lane: each member in one spelling, and valid output limits. Google accepts both key styles and
 // does not document which one takes precedence.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Json } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
 import type { WireBody } from '../../../../core/types/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
-import { camelFields, isObject } from '../fields.ts'
+import { camelFields, isObject, listField } from '../fields.ts'
 import { wrapperOf } from './count-tokens.ts'
 
 /** Members of a request whose name has two spellings. */
@@ -17,6 +17,33 @@ const TWO_SPELLINGS: readonly (readonly [camel: string, snake: string])[] = [
   ['serviceTier', 'service_tier'],
   ['generateContentRequest', 'generate_content_request'],
 ]
+/** The snake case names of contents and parts, and of tools. Most bodies have none of them, so nothing is parsed. */
+const SNAKE_PARTS = [
+  'inline_data',
+  'file_data',
+  'function_call',
+  'function_response',
+  'video_metadata',
+  'executable_code',
+  'code_execution_result',
+  'media_resolution',
+  'thought_signature',
+  'mime_type',
+  'file_uri',
+] as const
+const SNAKE_TOOLS = [
+  'function_declarations',
+  'google_search',
+  'google_search_retrieval',
+  'google_maps',
+  'code_execution',
+  'url_context',
+  'file_search',
+  'computer_use',
+  'mcp_servers',
+  'parameters_json_schema',
+  'response_json_schema',
+] as const
 const BOUNDS = ['maxOutputTokens', 'candidateCount'] as const
 
 /** @throws GatewayError 400 with `param` set. */
@@ -26,12 +53,33 @@ export function validateGenerateContent(body: WireBody): void {
   const wrapper = wrapperOf(body)
   if (wrapper !== null && body.peek('contents') !== undefined)
     throw GatewayError.invalid(wrapper, `\`${wrapper}\` is also there as \`contents\`: send one of them.`)
+  if (names(body, 'contents', SNAKE_PARTS))
+    for (const content of objects(body.get('contents')))
+      for (const part of objects(camelFields(content).parts)) checkMembers(part)
+  if (names(body, 'tools', SNAKE_TOOLS))
+    for (const tool of objects(body.get('tools'))) {
+      checkMembers(tool)
+      for (const declaration of objects(camelFields(tool).functionDeclarations)) camelFields(declaration)
+    }
   const config = body.get(body.peek('generation_config') === undefined ? 'generationConfig' : 'generation_config')
   if (!isObject(config)) return
   const fields = camelFields(config)
   for (const bound of BOUNDS) checkBound(numeric(fields[bound]), `generationConfig.${bound}`)
   const { thinkingConfig } = fields
   if (isObject(thinkingConfig)) camelFields(thinkingConfig)
+}
+
+function names(body: WireBody, member: string, list: readonly string[]): boolean {
+  return body.peek(member) !== undefined && list.some((name) => body.contains(member, `"${name}"`))
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return listField(value ?? undefined).filter(isObject)
+}
+
+/** Checks an object and its own objects. Arguments and results of calls lie deeper: their members have any name. */
+function checkMembers(value: JsonObject): void {
+  for (const inner of Object.values(camelFields(value))) if (isObject(inner)) camelFields(inner)
 }
 
 function twoSpellings(camel: string, snake: string): GatewayError {

@@ -13,16 +13,21 @@ import { logprobsResult } from './logprobs.ts'
 import { functionCallPart, type WirePart, wirePart } from './wire-parts.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
-  if (codec.operation === 'count_tokens') return JSON.stringify({ totalTokens: response.usage.inputTotal })
+  return stringify(buildResponse(response, codec))
+}
+
+/** Returns the value that is written. */
+export function buildResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): object {
+  if (codec.operation === 'count_tokens') return { totalTokens: response.usage.inputTotal }
   const own = (response.ext.generate_content ?? {}) as JsonObject
   const blocked = isObject(own.promptFeedback) && response.choices.every((choice) => choice.parts.length === 0)
-  return stringify({
+  return {
     ...(blocked ? {} : { candidates: response.choices.map((choice) => candidate(choice, codec)) }),
     ...(own.promptFeedback === undefined ? {} : { promptFeedback: own.promptFeedback }),
     ...(isUnreported(response.usage) ? {} : { usageMetadata: usageMetadata(response.usage) }),
     modelVersion: response.model,
     responseId: responseId(response.id, codec),
-  })
+  }
 }
 
 /** Google's ids have no prefix; another vendor's id is not sent. */

@@ -15,7 +15,7 @@ export function inspectResponse(
   codec: CodecContext,
 ): Pick<StreamFacts, 'usage' | 'finish' | 'error' | 'content'> {
   const usage = usageOf(body.get('usageMetadata'))
-  const candidate = body.raw('candidates.0') !== undefined
+  const candidate = body.get('candidates.0') !== undefined
   const error = body.get('error')
   if (!candidate && error !== undefined && error !== null) {
     return { usage, finish: null, content: false, error: errorOf({ error } as JsonObject, 0, 'status') }
@@ -31,8 +31,15 @@ export function inspectResponse(
       error: blocked ? null : GatewayError.protocol('The upstream answered without a candidate.'),
     }
   }
-  const parts = body.raw('candidates.0.content.parts') ?? ''
+  const given = body.get('candidates.0.content.parts')
+  const parts = Array.isArray(given) ? given.filter(isObject) : []
   const native = nativeFinish(body.get('candidates.0.finishReason'))
-  const finish = native === null ? null : settleFinish(finishOf(native), parts.includes('"functionCall"'))
-  return { usage, finish, content: parts.includes('{'), error: null }
+  const finish =
+    native === null
+      ? null
+      : settleFinish(
+          finishOf(native),
+          parts.some(({ functionCall }) => functionCall !== undefined),
+        )
+  return { usage, finish, content: parts.length > 0, error: null }
 }

@@ -1,5 +1,5 @@
 // Reads GenerateContentResponse objects into canonical events. Some backends send STOP with every chunk, so it is held until close().
-import { rawAt } from '../../../../core/json/json-path.ts'
+import { type RawReader, rawReader } from '../../../../core/json/json-path.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
 import type { Usage } from '../../../../core/types/answer.ts'
@@ -13,6 +13,7 @@ import { audioFormat, mediaKind } from '../media.ts'
 import { type PartialCall, partialCall } from '../stream/partial-args.ts'
 import { callerTool } from '../tool-names.ts'
 import { usageOf } from '../usage.ts'
+import { customInput } from './custom-input.ts'
 import { annotationsOf } from './grounding.ts'
 import { logprobsOf } from './logprobs.ts'
 import { addOwn } from './own-members.ts'
@@ -61,8 +62,9 @@ export class ResponseReader {
   /** Reads one response. `text` is the JSON that it was parsed from: arguments with big numbers are read from it. */
   read(response: JsonObject, text: () => string, emit: Emit): void {
     this.#start(response, emit)
+    const raw = rawReader(text)
     for (const [position, candidate] of listField(response.candidates).entries()) {
-      if (isObject(candidate)) this.#candidate(candidate, position, text, emit)
+      if (isObject(candidate)) this.#candidate(candidate, position, raw, emit)
     }
     if (response.promptFeedback !== undefined) this.#feedback = response.promptFeedback
     const block = isObject(response.promptFeedback) ? response.promptFeedback.blockReason : undefined
@@ -123,7 +125,7 @@ export class ResponseReader {
     })
   }
 
-  #candidate(candidate: JsonObject, position: number, text: () => string, emit: Emit): void {
+  #candidate(candidate: JsonObject, position: number, raw: RawReader, emit: Emit): void {
     const index = typeof candidate.index === 'number' ? candidate.index : position
     const choice = this.#choice(index)
     if (choice.done) return
@@ -133,7 +135,14 @@ export class ResponseReader {
     }
     const content = isObject(candidate.content) ? candidate.content : {}
     for (const [place, part] of listField(content.parts ?? undefined).entries()) {
-      if (isObject(part)) this.#part(index, choice, part, () => rawArgs(text(), position, place), track)
+      if (isObject(part))
+        this.#part(
+          index,
+          choice,
+          part,
+          () => raw('candidates', position, 'content', 'parts', place, 'functionCall', 'args'),
+          track,
+        )
     }
     const logprobs = logprobsOf(candidate.logprobsResult)
     if (logprobs !== undefined && choice.part >= 0) emit({ e: 'delta', choice: index, part: choice.part, d: { logprobs } })
@@ -269,20 +278,6 @@ function argsText(args: Json | undefined, raw: () => string | undefined): string
   if (typeof args === 'string') return args
   const text = JSON.stringify(args)
   return hasBigNumber(text) ? (raw() ?? text) : text
-}
-
-function rawArgs(text: string, candidate: number, part: number): string | undefined {
-  return rawAt(text, ['candidates', candidate, 'content', 'parts', part, 'functionCall', 'args'])
-}
-
-/** A custom tool was declared as a function with one text parameter. */
-function customInput(args: string): string {
-  try {
-    const parsed = JSON.parse(args) as Json
-    return isObject(parsed) && typeof parsed.input === 'string' ? parsed.input : args
-  } catch {
-    return args
-  }
 }
 
 function wholePart(part: JsonObject): Part | null {

@@ -1,9 +1,7 @@
 // Encodes a canonical request as an Anthropic Messages call. Facts come only from codec.caps; members that a caller of this dialect sent
 // are sent unchanged.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { jsonBytes } from '../../../../core/json/json-bytes.ts'
-import { stringify } from '../../../../core/json/raw-json.ts'
-import { wireBody } from '../../../../core/json/wire-body.ts'
+import { rawRequest } from '../../../../core/json/encoded-request.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
@@ -90,7 +88,7 @@ export function encodeRequest(request: Frozen<CanonicalRequest>, codec: CodecCon
     ...(Object.keys(config).length > 0 ? { output_config: config } : {}),
     ...ownState(request),
   }
-  return { path: requestPath(codec), headers: requestHeaders(request, messages), body: wireBody(jsonBytes(body, stringify)) }
+  return rawRequest(requestPath(codec), requestHeaders(request, messages), body, codec)
 }
 
 /** Anthropic's documented limit. A target with another limit declares it as a quirk. */

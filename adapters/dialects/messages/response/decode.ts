@@ -56,8 +56,7 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
     const counted = typeof body.get('input_tokens') === 'number'
     return { usage: null, finish: null, content: counted, error: counted ? null : notCounted() }
   }
-  const content = body.raw('content')
-  if (content?.[0] !== '[') {
+  if (body.peek('content')?.[0] !== '[') {
     return {
       usage: null,
       finish: null,

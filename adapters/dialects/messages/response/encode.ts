@@ -14,7 +14,12 @@ import { type Block, thinkingText } from './block.ts'
 import { encodeCitations } from './citations.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
-  if (codec.operation === 'count_tokens') return JSON.stringify({ input_tokens: response.usage.inputTotal })
+  return stringify(buildResponse(response, codec))
+}
+
+/** Returns the value that is written. */
+export function buildResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): object {
+  if (codec.operation === 'count_tokens') return { input_tokens: response.usage.inputTotal }
   const choice = response.choices[0]
   const parts = (choice?.parts ?? []) as Frozen<Part>[]
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
@@ -22,7 +27,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
   const { id, type, role, model } = messageHead(response, codec)
   const content = parts.flatMap((part) => answerBlocks(part, codec))
   const stop = stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal)
-  return stringify({
+  return {
     ...own,
     id,
     type,
@@ -35,7 +40,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
     container: own.container ?? null,
     diagnostics: own.diagnostics ?? null,
     usage: encodeUsage(usageOrEstimate(response.usage, parts, codec), response.serviceTier),
-  })
+  }
 }
 
 export function messageHead({ id, model }: { id: string; model: string }, codec: CodecContext) {

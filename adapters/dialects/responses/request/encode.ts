@@ -1,9 +1,7 @@
 // Encodes a canonical request as POST /v1/responses. Only callers of this dialect control state and storage; for all others nothing is
 // stored and reasoning is encrypted.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import { jsonBytes } from '../../../../core/json/json-bytes.ts'
-import { stringify } from '../../../../core/json/raw-json.ts'
-import { wireBody } from '../../../../core/json/wire-body.ts'
+import { rawRequest } from '../../../../core/json/encoded-request.ts'
 import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
 import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
@@ -41,7 +39,7 @@ export function encodeRequest(given: Frozen<CanonicalRequest>, codec: CodecConte
     ...(request.stream ? { stream: true } : {}),
   }
   const sent = codec.operation === 'count_tokens' ? countedMembers(wire as JsonObject) : wire
-  return { path: pathOf(codec.operation), headers: headers(request), body: wireBody(jsonBytes(sent, stringify)) }
+  return rawRequest(pathOf(codec.operation), headers(request), sent, codec)
 }
 
 function refuse(request: Frozen<CanonicalRequest>, codec: CodecContext): void {

@@ -34,17 +34,18 @@ export const inspectResponse: DialectDriver['inspectResponse'] = (body, codec) =
   if (codec.operation === 'count_tokens') return inspectCount(body)
   const usage = body.get('usage')
   const error = failureOf({ error: body.get('error') ?? null, status: body.get('status') ?? null })
-  const output = body.raw('output') ?? ''
   // Matches a whole string value: inside a text its quotes would be escaped.
-  const called = output.includes('"function_call"') || output.includes('"custom_tool_call"')
+  const called = body.contains('output', '"function_call"') || body.contains('output', '"custom_tool_call"')
+  const refused = body.contains('output', '"refusal"')
+  const content = /^\[\s*\{/.test(body.peek('output') ?? '')
   const status = { status: body.get('status') ?? null, incomplete_details: body.get('incomplete_details') ?? null }
   const completed = completedUsage(usage)
   if (completed !== null) body.set('usage', completed)
   return {
     usage: decodeUsage(usage, codec.quirks),
-    finish: error === null ? outcome(status, called, output.includes('"refusal"')).finish : null,
+    finish: error === null ? outcome(status, called, refused).finish : null,
     error,
-    content: /^\[\s*\{/.test(output),
+    content,
   }
 }
 

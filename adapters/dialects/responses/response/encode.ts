@@ -4,7 +4,7 @@ import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/t
 import type { CodecContext } from '../../../../core/types/dialect.ts'
 import { isObject } from '../../shared/fields.ts'
 import { isUnreported, usageOrEstimate } from '../../shared/unreported-usage.ts'
-import { encodeCount } from '../count.ts'
+import { countObject } from '../count.ts'
 import { partSecret, secretText } from '../secrets.ts'
 import { encodeUsage } from '../usage.ts'
 import { encodeAnnotation } from './annotations.ts'
@@ -23,7 +23,12 @@ import {
 import { echoMembers, headMembers, ownId, signatureId, statusOf } from './response-object.ts'
 
 export function encodeResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): string {
-  if (codec.operation === 'count_tokens') return encodeCount(response.usage.inputTotal)
+  return JSON.stringify(buildResponse(response, codec))
+}
+
+/** Returns the value that is written. */
+export function buildResponse(response: Frozen<CanonicalResponse>, codec: CodecContext): object {
+  if (codec.operation === 'count_tokens') return countObject(response.usage.inputTotal)
   const choice = response.choices[0]
   const finish = choice?.finish ?? 'error'
   const refused = choice?.parts.some((part) => part.t === 'refusal') ?? false
@@ -47,7 +52,7 @@ export function encodeResponse(response: Frozen<CanonicalResponse>, codec: Codec
   // An unfinished answer has no counts yet.
   const usage =
     running && isUnreported(response.usage) ? null : encodeUsage(usageOrEstimate(response.usage, choice?.parts ?? [], codec))
-  return JSON.stringify({ ...echoMembers(codec), ...own, ...head, output, usage })
+  return { ...echoMembers(codec), ...own, ...head, output, usage }
 }
 
 const STATED: readonly unknown[] = ['message', 'function_call', 'custom_tool_call']

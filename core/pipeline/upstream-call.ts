@@ -1,0 +1,16 @@
+// The parts of one upstream call.
+import type { CodecContext, DialectDriver } from '../types/dialect.ts'
+import type { GatewayErrorShape } from '../types/error.ts'
+import type { RequestState } from './context.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface UpstreamCall {
+  readonly runtime: Runtime
+  readonly ctx: RequestState
+  readonly codec: CodecContext
+  readonly driver: DialectDriver
+  /** Both sides speak the same dialect and no hook needs events: the answer stays bytes. */
+  readonly byteLane: boolean
+  /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
+  readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
+}
