@@ -70,7 +70,9 @@ export function validateGenerateContent(body: WireBody): void {
 }
 
 function names(body: WireBody, member: string, list: readonly string[]): boolean {
-  return body.peek(member) !== undefined && list.some((name) => body.contains(member, `"${name}"`))
+  if (body.peek(member) === undefined || !list.some((name) => body.mayName(name))) return false
+  // A name may be written with escapes.
+  return body.contains(member, '\\u') || list.some((name) => body.contains(member, `"${name}"`))
 }
 
 function objects(value: Json | undefined): JsonObject[] {

@@ -18,3 +18,12 @@ it('arguments and results of calls have any names', async () => {
   expect(t.upstream.requests).toHaveLength(1)
   await t.close()
 })
+
+it.each([200, 300_000])('a name with escapes is the same name, in a body of %i bytes', async (bytes) => {
+  const t = await createTestGateway()
+  const body = JSON.stringify({ contents: [{ parts: [{ text: 'x'.repeat(bytes), functionCall: {}, function_call: {} }] }] })
+  const response = await t.fetch(PATH, { method: 'POST', body: body.replace('function_call', 'function\\u005fcall') })
+  expect(response.status).toBe(400)
+  expect(t.upstream.requests).toHaveLength(0)
+  await t.close()
+})
