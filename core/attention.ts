@@ -2,7 +2,7 @@
 import { errorText } from './text/error-text.ts'
 import { withTimeout } from './timing/with-timeout.ts'
 import type { AttentionFacts, AttentionItem, AttentionScope, AttentionService } from './types/attention.ts'
-import type { Clock, Logger } from './types/ports.ts'
+import type { Clock, Logger } from './types/ports/ports.ts'
 
 /** A source that takes longer counts as failed. */
 const SOURCE_MS = 5000

@@ -1,6 +1,6 @@
 // GATEWAY_FINGERPRINT_VERSIONS: versions that requests name to vendors that document such a header for third-party clients.
-import type { Logger } from './types/ports.ts'
-import type { Provider } from './types/provider.ts'
+import type { Logger } from './types/ports/ports.ts'
+import type { Provider } from './types/ports/provider.ts'
 
 /** By provider id. */
 export type ClientVersions = ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 // Credentials that a provider derives from a connection's secret and renews: one load for all requests that wait for it.
 import { GatewayError } from './errors/gateway-error.ts'
-import type { Awaitable } from './types/canonical.ts'
-import type { Clock } from './types/ports.ts'
+import type { Clock } from './types/ports/ports.ts'
+import type { Awaitable } from './types/request/canonical.ts'
 
 export interface LoadedCredential<T> {
   readonly value: T

@@ -1,5 +1,5 @@
 // Makes the driver of a dialect that only upstreams speak: the members for callers throw.
-import type { DialectDriver } from './types/dialect.ts'
+import type { DialectDriver } from './types/request/dialect.ts'
 
 type CallerSide = 'routes' | 'decodeRequest' | 'encodeResponse' | 'encodeStream' | 'encodeError'
 type ByteLane = 'spliceRequest' | 'inspectResponse' | 'filterStream'

@@ -18,12 +18,21 @@ import type { Runtime } from './pipeline/runtime.ts'
 import { SettingsRegistry } from './plugins/settings.ts'
 import { systemClock } from './timing/clock.ts'
 import { detachedClock } from './timing/detached-clock.ts'
-import type { Operation } from './types/canonical.ts'
-import type { Database, TenantWall } from './types/db.ts'
 import type { Ports } from './types/gateway.ts'
-import type { MediaOperation } from './types/operations.ts'
-import type { Clock, Counters, KeyValueStore, Logger, OutboundGuard, OutboundPost, Vault, VectorStore } from './types/ports.ts'
-import type { Siblings } from './types/siblings.ts'
+import type { MediaOperation } from './types/operations/operations.ts'
+import type { Database, TenantWall } from './types/ports/db.ts'
+import type {
+  Clock,
+  Counters,
+  KeyValueStore,
+  Logger,
+  OutboundGuard,
+  OutboundPost,
+  Vault,
+  VectorStore,
+} from './types/ports/ports.ts'
+import type { Siblings } from './types/ports/siblings.ts'
+import type { Operation } from './types/request/canonical.ts'
 import { memoryVectors } from './vectors/memory.ts'
 
 export interface LongLived {

@@ -1,8 +1,8 @@
 // Decides the interval and form of heartbeats in quiet streams. The runtime setting overrides the configuration.
 import type { Heartbeat, HeartbeatForm } from './services.ts'
-import type { Dialect } from './types/canonical.ts'
-import type { DialectDriver } from './types/dialect.ts'
-import type { HeaderBag } from './types/ports.ts'
+import type { HeaderBag } from './types/ports/ports.ts'
+import type { Dialect } from './types/request/canonical.ts'
+import type { DialectDriver } from './types/request/dialect.ts'
 
 export interface Pace extends Heartbeat {
   /** Returns the interval in ms. */

@@ -1,6 +1,6 @@
 // Writes JSON lines to stdout; debug lines only when enabled.
 import { loggedText } from './text/error-text.ts'
-import type { Clock, Logger } from './types/ports.ts'
+import type { Clock, Logger } from './types/ports/ports.ts'
 
 export interface LogOptions {
   level?: keyof Logger

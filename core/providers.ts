@@ -3,9 +3,9 @@
 import { type ClientVersions, withVersion } from './client-versions.ts'
 import { memoize } from './collections/memoize.ts'
 import type { GatewayConfig } from './config/define.ts'
-import type { ModelCaps } from './types/dialect.ts'
 import type { Ports } from './types/gateway.ts'
-import type { Provider } from './types/provider.ts'
+import type { Provider } from './types/ports/provider.ts'
+import type { ModelCaps } from './types/request/dialect.ts'
 
 export interface ProviderTable {
   find(id: string): Provider

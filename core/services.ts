@@ -2,26 +2,26 @@
 import type { ZodType } from 'zod'
 import type { Configuration } from './config/configuration.ts'
 import type { ConfigPlan } from './config/reconcile.ts'
-import type { Usage } from './types/answer.ts'
 import type { AttentionService } from './types/attention.ts'
-import type { Awaitable, Dialect, Operation } from './types/canonical.ts'
-import type { LiveRequest, Outcome, RequestContext, SharedTarget } from './types/context.ts'
-import type { HookTracer } from './types/hook-tracer.ts'
-import type { OperationDriver } from './types/operation.ts'
+import type { OperationDriver } from './types/operations/operation.ts'
 import type { Operator } from './types/operator.ts'
-import type { DirectAnswer, OwnCalls } from './types/own-calls.ts'
 import type { TracedCalls, Translator } from './types/playground.ts'
-import type { PluginOverview } from './types/plugin-info.ts'
-import type { PortableService } from './types/portable.ts'
-import type { HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports.ts'
-import type { Connection } from './types/provider.ts'
+import type { HookTracer } from './types/plugin/hook-tracer.ts'
+import type { PluginOverview } from './types/plugin/info.ts'
+import type { DirectAnswer, OwnCalls } from './types/plugin/own-calls.ts'
+import type { PortableService } from './types/plugin/portable.ts'
+import type { HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports/ports.ts'
+import type { Connection } from './types/ports/provider.ts'
+import type { Siblings } from './types/ports/siblings.ts'
+import type { Simulator } from './types/ports/simulation.ts'
+import type { Site } from './types/ports/site.ts'
+import type { PageReader } from './types/ports/web-page.ts'
 import type { RefusedReload } from './types/reload.ts'
-import type { Siblings } from './types/siblings.ts'
-import type { Simulator } from './types/simulation.ts'
-import type { Site } from './types/site.ts'
-import type { PageReader } from './types/web-page.ts'
+import type { Usage } from './types/request/answer.ts'
+import type { Awaitable, Dialect, Operation } from './types/request/canonical.ts'
+import type { LiveRequest, Outcome, RequestContext, SharedTarget } from './types/request/context.ts'
 
-export type { DirectAnswer } from './types/own-calls.ts'
+export type { DirectAnswer } from './types/plugin/own-calls.ts'
 
 /** Maps targets to accounts. The plugin that owns connections provides it; core expands plans with it. */
 export interface ConnectionService {
@@ -262,7 +262,7 @@ export interface OperationService {
   of(operation: Operation): OperationDriver | undefined
 }
 
-declare module './types/plugin.ts' {
+declare module './types/plugin/plugin.ts' {
   interface Services {
     connections: ConnectionService
     attention: AttentionService

@@ -12,10 +12,10 @@ import './styles/system.css'
 import './styles/webhooks.css'
 import { render } from 'preact'
 import { askSiblings } from './api/session.ts'
-import { onKey } from './app/keys.tsx'
+import { Shell } from './app/frame/shell.tsx'
 import { followLinks } from './app/location.ts'
-import { loadMe } from './app/me.ts'
-import { Shell } from './app/shell.tsx'
+import { onKey } from './app/palette/keys.tsx'
+import { loadMe } from './app/session/me.ts'
 import { showHiddenCharacters } from './app/visible-text.ts'
 
 showHiddenCharacters()

@@ -1,5 +1,5 @@
 // The built-in plugins in their visible order. A config without `plugins` gets exactly these.
-import type { Plugin } from '../core/types/plugin.ts'
+import type { Plugin } from '../core/types/plugin/plugin.ts'
 import { advisor } from './advisor/index.ts'
 import { alerts } from './alerts/index.ts'
 import { answerModel } from './answer-model/index.ts'

@@ -52,28 +52,31 @@ function recipe(name) {
 /** Declarations by page section, copied from their source. */
 const DECLARATIONS = {
   'A plugin': {
-    'core/types/plugin.ts': ['PluginDefinition', 'PluginGateway', 'Teardown'],
-    'core/types/hooks.ts': ['HookOptions'],
+    'core/types/plugin/plugin.ts': ['PluginDefinition', 'PluginGateway', 'Teardown'],
+    'core/types/plugin/hooks.ts': ['HookOptions'],
   },
   'A request': {
-    'core/types/context.ts': [
+    'core/types/request/context.ts': [
       ...['RequestContext', 'Principal', 'Plan', 'Target', 'Candidate', 'Attempt', 'Outcome', 'Step', 'Lease', 'Slot', 'Call'],
       ...['EncodedCall', 'LiveRequest'],
     ],
   },
   'Answers and streams': {
-    'core/types/result.ts': ['Result'],
-    'core/types/answer.ts': ['CanonicalResponse', 'Choice', 'Usage'],
-    'core/types/stream.ts': ['StreamTransform', 'StreamEvent', 'Delta'],
+    'core/types/request/result.ts': ['Result'],
+    'core/types/request/answer.ts': ['CanonicalResponse', 'Choice', 'Usage'],
+    'core/types/request/stream.ts': ['StreamTransform', 'StreamEvent', 'Delta'],
   },
-  Routes: { 'core/types/plugin.ts': ['ApiRoute', 'ApiCall', 'DataRoute', 'InvokeOptions'] },
-  Data: { 'core/types/db.ts': ['Db', 'Statement', 'Unit', 'View', 'Migration'], 'core/types/resource.ts': ['ResourceKind'] },
+  Routes: { 'core/types/plugin/plugin.ts': ['ApiRoute', 'ApiCall', 'DataRoute', 'InvokeOptions'] },
+  Data: {
+    'core/types/ports/db.ts': ['Db', 'Statement', 'Unit', 'View', 'Migration'],
+    'core/types/plugin/resource.ts': ['ResourceKind'],
+  },
   Facilities: {
-    'core/types/ports.ts': ['Logger', 'Clock', 'Counters', 'KeyValueStore', 'Vault', 'HeaderBag'],
-    'core/types/plugin.ts': ['MetricsFactory', 'Tally'],
+    'core/types/ports/ports.ts': ['Logger', 'Clock', 'Counters', 'KeyValueStore', 'Vault', 'HeaderBag'],
+    'core/types/plugin/plugin.ts': ['MetricsFactory', 'Tally'],
   },
   'Codecs of operations': {
-    'core/types/operation.ts': [
+    'core/types/operations/operation.ts': [
       ...['ServedOperation', 'OperationCodec', 'OperationUpstream', 'UpstreamRequest', 'UpstreamAnswer', 'UpstreamStreamAnswer'],
       'OperationReply',
     ],

@@ -12,7 +12,7 @@ import {
   text,
 } from '../adapters/testing/index.ts'
 import type { ConnectionConfig } from '../core/config/define.ts'
-import type { Dialect } from '../core/types/canonical.ts'
+import type { Dialect } from '../core/types/request/canonical.ts'
 import { ask, type Call, post } from './adapters/node/support.ts'
 import { answerOf, DIALECTS, saidBy } from './support/dialects.ts'
 import { expectWithin } from './support/in-time.ts'

@@ -1,7 +1,8 @@
 // Sends the calls of the provider: to a gateway in this process, or to a server by its address.
-import type { Outcome } from '../../core/types/context.ts'
+
 import type { Gateway } from '../../core/types/gateway.ts'
-import type { HostContext } from '../../core/types/host.ts'
+import type { Outcome } from '../../core/types/request/context.ts'
+import type { HostContext } from '../../core/types/request/host.ts'
 
 export interface GatewayInProcess {
   /** A gateway in this process: calls need no socket. */

@@ -1,6 +1,6 @@
 // Follows the live events of a gateway, and goes on behind the last one when the connection breaks.
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { LiveEvent } from '../../plugins/live-events/payload.ts'
 import type { StateEvent } from '../../plugins/live-events/state-events.ts'
 import { HookgateError } from './client-error.ts'

@@ -2,7 +2,7 @@
 import type { GatewayConfig } from '../../core/config/define.ts'
 import { type CreateOptions, createGateway as createCore, type HostedGateway } from '../../core/gateway.ts'
 import type { Ports } from '../../core/types/gateway.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
+import type { Plugin } from '../../core/types/plugin/plugin.ts'
 import { countTokens } from '../../plugins/count-tokens/index.ts'
 import { health } from '../../plugins/health/index.ts'
 import { itemIds } from '../../plugins/item-ids/index.ts'

@@ -1,6 +1,6 @@
 // The operations that the gateway serves besides chat.
-import type { OperationDriver } from '../../core/types/operation.ts'
-import type { MediaOperation } from '../../core/types/operations.ts'
+import type { OperationDriver } from '../../core/types/operations/operation.ts'
+import type { MediaOperation } from '../../core/types/operations/operations.ts'
 import { compact } from './compact/index.ts'
 import { completions } from './completions/index.ts'
 import { embeddings } from './embeddings/index.ts'

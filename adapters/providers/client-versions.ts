@@ -1,6 +1,6 @@
 // Versions that requests name in a header, for vendors that document the header for third-party clients. GATEWAY_FINGERPRINT_VERSIONS
 // overrides them. Headers of a vendor's own client do not belong here.
-import type { ClientVersion } from '../../core/types/provider.ts'
+import type { ClientVersion } from '../../core/types/ports/provider.ts'
 
 /** By provider id. */
 export const CLIENT_VERSIONS: Readonly<Record<string, ClientVersion>> = {

@@ -1,11 +1,11 @@
 // The provider `echo`: no network, no key, always the same answer to the same request. It demonstrates every dialect to new users and
 // serves tests. `echo/echo-1` repeats the last user text and calls the first tool on request.
 import { estimateRequest, estimateText } from '../../core/models/token-estimate.ts'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
-import type { CodecContext } from '../../core/types/dialect.ts'
-import type { Provider } from '../../core/types/provider.ts'
-import type { Emit, StreamSource } from '../../core/types/stream.ts'
+import type { Provider } from '../../core/types/ports/provider.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen, Part } from '../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../core/types/request/dialect.ts'
+import type { Emit, StreamSource } from '../../core/types/request/stream.ts'
 
 export const echo: Provider = {
   id: 'echo',

@@ -1,5 +1,5 @@
 // The provider registry.
-import type { Provider } from '../../core/types/provider.ts'
+import type { Provider } from '../../core/types/ports/provider.ts'
 import { ANTHROPIC, CATALOG, GOOGLE } from './catalog.ts'
 import { CLIENT_VERSIONS } from './client-versions.ts'
 import { azure } from './cloud/azure.ts'

@@ -1,7 +1,8 @@
 // The provider OpenAI. It speaks two dialects, and some models accept tools only in one of them, so each request chooses.
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { ModelCaps } from '../../core/types/dialect.ts'
-import type { Provider } from '../../core/types/provider.ts'
+
+import type { Provider } from '../../core/types/ports/provider.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { ModelCaps } from '../../core/types/request/dialect.ts'
 import { openaiCaps } from './caps/openai.ts'
 import { OPENAI_IDS } from './id-limits.ts'
 import { nearest, providerOf } from './provider.ts'

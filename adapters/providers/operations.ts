@@ -1,6 +1,6 @@
 // The operations besides chat that providers serve, by provider id. A vendor with its own wire format names its codec.
-import type { ServedOperation } from '../../core/types/operation.ts'
-import type { MediaOperation } from '../../core/types/operations.ts'
+import type { ServedOperation } from '../../core/types/operations/operation.ts'
+import type { MediaOperation } from '../../core/types/operations/operations.ts'
 
 /** Each codec is one of the operation's, by its name. */
 export type Served = Readonly<Partial<Record<MediaOperation, ServedOperation & { readonly codec: string }>>>

@@ -1,9 +1,9 @@
 // Makes a Provider from a row of data: authorization by kind, dialect by the provider's list.
 import { memoize } from '../../core/collections/memoize.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
-import type { ModelCaps, Quirks } from '../../core/types/dialect.ts'
-import type { Provider } from '../../core/types/provider.ts'
+import type { Provider } from '../../core/types/ports/provider.ts'
+import type { BuiltInDialect, Dialect } from '../../core/types/request/canonical.ts'
+import type { ModelCaps, Quirks } from '../../core/types/request/dialect.ts'
 import { familyCaps } from './caps/family.ts'
 import { OPERATIONS } from './operations.ts'
 

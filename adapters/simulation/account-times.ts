@@ -1,6 +1,6 @@
 // Measures how long accounts were unavailable, by reason. It reads their state at every step of the clock, and uses the exact end when
 // the state has one.
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { AccountStateRecord, AccountStateService } from '../../plugins/resilience/service.ts'
 
 /** Simulated ms. */

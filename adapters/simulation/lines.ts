@@ -1,5 +1,5 @@
 // The lines of a simulation: one for each request, then the sums.
-import type { Attempt } from '../../core/types/context.ts'
+import type { Attempt } from '../../core/types/request/context.ts'
 import { nameOf } from './account-times.ts'
 import type { SimulatedRequest, Simulation } from './engine.ts'
 

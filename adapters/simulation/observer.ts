@@ -1,8 +1,8 @@
 // Observes a simulated gateway from inside: its accounts, their state, and the end of each request.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Plugin } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 import type { AccountStateService } from '../../plugins/resilience/service.ts'
 import { nameOf } from './account-times.ts'
 

@@ -1,6 +1,6 @@
 // Runs a script against a configuration; the command line and the control plane share it, so that their output is the same.
 import type { GatewayConfig } from '../../core/config/define.ts'
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 import { behaviourOf, refuseUnknownUpstreams } from './behaviour.ts'
 import { simulate } from './engine.ts'
 import { type RequestLine, requestLine, type SummaryLine, summaryLine } from './lines.ts'

@@ -1,8 +1,8 @@
 // The transport of a simulation: a function gives the answers, they take time on the simulated clock, and no socket is opened.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
-import type { Clock, Transport, WireHandler, WireRequest } from '../../core/types/ports.ts'
+import type { Clock, Transport, WireHandler, WireRequest } from '../../core/types/ports/ports.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { RENDERERS } from '../testing/scripted-upstream.ts'
 import { MARKER } from './sandbox.ts'
 import type { UpstreamAnswer } from './script.ts'

@@ -1,8 +1,8 @@
 // Sends the answer of one run over a socket: each event of its stream as one message, a refusal as one `error` message.
 import { createSseSplitter } from '../../core/stream/sse.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
-import type { SseFrame } from '../../core/types/dialect.ts'
-import type { Sink } from '../../core/types/ports.ts'
+import type { Sink } from '../../core/types/ports/ports.ts'
+import type { SseFrame } from '../../core/types/request/dialect.ts'
 
 /** A connection that takes whole text messages. */
 export interface MessageOut {

@@ -2,7 +2,7 @@
 // together, and their time starts at that write.
 import type { Command, Redis } from 'ioredis'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Clock, Timer } from '../../core/types/ports/ports.ts'
 
 export const NO_ANSWER = 'Redis did not answer in time.'
 

@@ -1,7 +1,7 @@
 // Uses any db0 connector as a database: one connection, one statement or transaction at a time.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Connector } from 'db0'
-import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
+import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/ports/db.ts'
 import { Mutex } from './mutex.ts'
 import { isPostgresFault } from './postgres/faults.ts'
 import { commitUnits, parseRows, type Rows, type Session, transaction } from './session.ts'

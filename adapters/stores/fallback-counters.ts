@@ -1,7 +1,7 @@
 // Counters that survive the loss of their shared store. `take` and `acquire` may refuse a request and follow
 // GATEWAY_LIMITER_REDIS_FALLBACK. `debit` and `once` never refuse, and this process alone answers them.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Clock, Counters, TakeResult } from '../../core/types/ports.ts'
+import type { Clock, Counters, TakeResult } from '../../core/types/ports/ports.ts'
 
 export type FallbackPolicy = 'fail-open' | 'local' | 'fail-closed'
 

@@ -1,7 +1,7 @@
 // Opens the database of GATEWAY_DATABASE_URL; without it, SQLite in the data directory.
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 
 /**
  * `postgres://…`, `postgresql://…`, `sqlite:<path>`, `sqlite::memory:`, `file:<path or URL>`; null: `gateway.db` in `dataDir`. Relative

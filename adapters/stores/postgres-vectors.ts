@@ -1,8 +1,8 @@
 // Stores vectors in PostgreSQL with the extension pgvector, which compares them. There is no index: it would cover all scopes, and a
 // scope has at most 2,000 vectors.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock, VectorMatch, VectorStore } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock, VectorMatch, VectorStore } from '../../core/types/ports/ports.ts'
 import { MAX_ENTRIES } from '../../core/vectors/memory.ts'
 
 /** Returns null when this database has no type `vector`. The table is created here, because only such a database can have it. */

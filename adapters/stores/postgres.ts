@@ -3,8 +3,8 @@
 import type pg from 'pg'
 import { sql } from '../../core/db/sql.ts'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { AtomicResult, Database, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import {
   isConflict,
   isConnectionLost,

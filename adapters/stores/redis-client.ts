@@ -2,7 +2,7 @@
 // at most 50 ms per call until the breaker opens. The URL never appears in a log or an error.
 import type { Redis } from 'ioredis'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import { watchAnswers } from './answer-watch.ts'
 import { storeBreaker } from './store-breaker.ts'
 

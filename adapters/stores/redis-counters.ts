@@ -1,7 +1,7 @@
 // Counters shared over Redis: one atomic script and one round trip per verb, on the server's own time.
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Clock, Counters } from '../../core/types/ports.ts'
+import type { Clock, Counters } from '../../core/types/ports/ports.ts'
 import { TAKE_TOKENS } from './lua/bucket.ts'
 import { ACQUIRE, RENEW } from './lua/lease.ts'
 import { ONCE } from './lua/once.ts'

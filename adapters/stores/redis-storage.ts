@@ -1,7 +1,7 @@
 // Key-value storage over Redis, for values that may be lost: caches, stickiness, cooldowns. While Redis is unavailable they are in this
 // process's memory. It uses the counters' breaker, so a slow store delays no request.
 import { createStorage, type Driver } from 'unstorage'
-import type { KeyValueStore } from '../../core/types/ports.ts'
+import type { KeyValueStore } from '../../core/types/ports/ports.ts'
 import type { RedisLink } from './redis-client.ts'
 
 export interface RedisStorageOptions {

@@ -1,6 +1,6 @@
 // Shares vectors through Redis: one stream per scope. Every replica reads the new entries of the stream into an index in its memory. A
 // look-up costs one short command; the comparison runs here. While Redis is unavailable each replica uses its own index.
-import type { Clock, VectorEntry, VectorStore } from '../../core/types/ports.ts'
+import type { Clock, VectorEntry, VectorStore } from '../../core/types/ports/ports.ts'
 import { MAX_ENTRIES, memoryVectors } from '../../core/vectors/memory.ts'
 import type { RedisLink } from './redis-client.ts'
 

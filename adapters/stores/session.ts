@@ -1,6 +1,6 @@
 // Transactions over one connection, the same on every engine: the Db that `tx` passes, and the units of a group commit.
 import { CommitInDoubt } from '../../core/db/storage-fault.ts'
-import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/db.ts'
+import type { AtomicResult, Db, RowSchema, Sql, Statement, UnitResult } from '../../core/types/ports/db.ts'
 import { Mutex } from './mutex.ts'
 
 export interface Rows {

@@ -4,7 +4,7 @@
 import { closeSync, existsSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Spool, SpooledUnit } from '../../core/types/db.ts'
+import type { Spool, SpooledUnit } from '../../core/types/ports/db.ts'
 import { Mutex } from './mutex.ts'
 
 /** Reserved space that is released when the disk is full, so that the ledger can still write. */

@@ -1,6 +1,6 @@
 // Prevents a slow store from delaying every request: after three errors in a row it is not called for five seconds, then one call probes
 // it. One stall fails many calls with the same error object and counts as one error.
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 export interface StoreBreaker {
   readonly down: boolean

@@ -1,5 +1,5 @@
 // A clock that moves only on request. Timers fire in order of their time; the work that they start is awaited in between.
-import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Clock, Timer } from '../../core/types/ports/ports.ts'
 
 export interface FakeClock extends Clock {
   /** Advances by ms, or by "90s", "5m", "1h", "2d". */

@@ -1,5 +1,5 @@
 // Builds a small request for every endpoint, in every dialect.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 
 export interface TestRequest {
   readonly method: 'GET' | 'POST'

@@ -1,5 +1,5 @@
 // The steps of a scripted upstream: its answers and its faults.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import type { Reply } from './replies/reply.ts'
 
 export interface RecordedRequest {

@@ -1,7 +1,7 @@
 // Checks the events of one stream: parts open, grow and close in order, `part_stop` carries what the deltas said, and the stream ends.
 import assert from 'node:assert/strict'
-import type { Part } from '../../core/types/canonical.ts'
-import type { StreamEvent } from '../../core/types/stream.ts'
+import type { Part } from '../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../core/types/request/stream.ts'
 
 /** @throws AssertionError that says which rule the events break. */
 export function checkStream(events: readonly StreamEvent[], where: string): void {

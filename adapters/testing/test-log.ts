@@ -1,5 +1,5 @@
 // The log of a test gateway: only failures of plugins, with their stacks.
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 
 const FAILURES = new Set(['plugin.error', 'plugin.teardown_failed', 'job.failed'])
 

@@ -2,7 +2,7 @@
 // where the platform itself reaches the public internet only, as Workers do.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
-import type { OutboundPost } from '../../core/types/ports.ts'
+import type { OutboundPost } from '../../core/types/ports/ports.ts'
 import { checkOutboundUrl } from './outbound-url.ts'
 
 type Fetch = typeof globalThis.fetch

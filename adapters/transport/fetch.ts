@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
-import type { Transport, WireHandler, WireRequest } from '../../core/types/ports.ts'
+import type { Transport, WireHandler, WireRequest } from '../../core/types/ports/ports.ts'
 
 export interface FetchTransportOptions {
   /** Default: the global one. */

@@ -1,6 +1,6 @@
 // Sends POSTs through the outbound guard: webhooks and alerts. A connection serves one request, so that each request dials, and checks
 // the address, again.
-import type { OutboundPost } from '../../core/types/ports.ts'
+import type { OutboundPost } from '../../core/types/ports/ports.ts'
 import { type GuardOptions, guardedAgent } from './outbound-guard.ts'
 import { checkOutboundUrl } from './outbound-url.ts'
 import { Agent } from './undici-parts.ts'

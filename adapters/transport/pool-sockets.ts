@@ -2,7 +2,7 @@
 // socket's error records whether it was reused and had not begun to answer.
 import type { Socket } from 'node:net'
 import type { buildConnector, Client as ClientType, Dispatcher } from 'undici/index.js'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { joinWrites } from './joined-writes.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
 import { Client } from './undici-parts.ts'

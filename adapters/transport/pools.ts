@@ -3,7 +3,7 @@
 import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Dispatcher, Pool as PoolTypes, ProxyAgent as ProxyTypes } from 'undici/index.js'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
 import { buildConnector, Pool, ProxyAgent } from './undici-parts.ts'

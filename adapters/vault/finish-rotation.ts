@@ -1,6 +1,6 @@
 // Runs the last step of a key file's rotation. Files change only under the database's lock, and the former key is removed only when the
 // rows under the new one are durable. At any time, for any number of processes, one of the files has the valid key.
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 import { type KeyFileRules, nextPath, readKeyFile, replaceKeyFile } from './key-file.ts'
 import { changeKeys, makeDurable, ROOT, storedKey } from './key-table.ts'
 import { keyEncryptionKey } from './key-wrap.ts'

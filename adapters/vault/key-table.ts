@@ -1,7 +1,7 @@
 // The table `vault_keys`. It is created before the plugins' migrations, so that a wrong master key stops the boot first.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Database, Db } from '../../core/types/db.ts'
+import type { Database, Db } from '../../core/types/ports/db.ts'
 import type { WrappedKey } from './key-wrap.ts'
 
 /** The scope whose key all sub-keys are derived from; it is the first row. */

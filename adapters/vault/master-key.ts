@@ -1,7 +1,7 @@
 // Reads the master key from a variable, from the file that another variable names, or from a file in the data directory.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 import { finishRotation } from './finish-rotation.ts'
 import { createKeyFile, type KeyFileRules, nextPath, readKeyFile } from './key-file.ts'
 import { parseKey } from './key-text.ts'

@@ -1,7 +1,7 @@
 // Rotates the master key: wraps every key of `vault_keys` again in one transaction, and changes nothing else.
 import { randomBytes } from 'node:crypto'
 import { sql } from '../../core/db/sql.ts'
-import type { Database, Db } from '../../core/types/db.ts'
+import type { Database, Db } from '../../core/types/ports/db.ts'
 import { finishRotation } from './finish-rotation.ts'
 import { createKeyFile, nextPath, readKeyFile } from './key-file.ts'
 import { changeKeys, storedKeys } from './key-table.ts'

@@ -2,8 +2,8 @@
 // master key. To rotate, they are wrapped again: sealed and derived values stay the same.
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Database, Db } from '../../core/types/db.ts'
-import type { Clock, SealedAt, Vault } from '../../core/types/ports.ts'
+import type { Database, Db } from '../../core/types/ports/db.ts'
+import type { Clock, SealedAt, Vault } from '../../core/types/ports/ports.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'
 import { changeKeys, createKeyTable, hasKeyTable, ROOT, storedKey, storeKey } from './key-table.ts'
 import { deriveKey, KEY_BYTES, type KeyEncryptionKey, keyEncryptionKey, unwrapKey, type WrappedKey, wrapKey } from './key-wrap.ts'

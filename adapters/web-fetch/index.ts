@@ -1,6 +1,6 @@
 // The page reader of `/v1/web/fetch`: fetch, check the type, convert.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { PageReader, PageRequest } from '../../core/types/web-page.ts'
+import type { PageReader, PageRequest } from '../../core/types/ports/web-page.ts'
 import type { GuardOptions } from '../transport/outbound-guard.ts'
 import { type FetchedPage, pageFetcher, publicCheck } from './fetch-page.ts'
 import { converter } from './thread.ts'

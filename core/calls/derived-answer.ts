@@ -2,10 +2,10 @@
 // hooks do not run twice.
 import { transformed } from '../pipeline/staged-sink.ts'
 import { replaySource } from '../pipeline/whole-answer.ts'
-import type { CanonicalResponse, Usage } from '../types/answer.ts'
-import type { Frozen } from '../types/canonical.ts'
-import type { Result } from '../types/result.ts'
-import type { StreamEvent, StreamFacts, StreamSink, StreamSource, StreamTransform } from '../types/stream.ts'
+import type { CanonicalResponse, Usage } from '../types/request/answer.ts'
+import type { Frozen } from '../types/request/canonical.ts'
+import type { Result } from '../types/request/result.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource, StreamTransform } from '../types/request/stream.ts'
 
 const COUNTERS = [
   'inputTotal',

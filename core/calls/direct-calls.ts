@@ -11,10 +11,10 @@ import { joinUrl, proxyFor } from '../pipeline/upstream-url.ts'
 import type { ConnectionService, DirectAnswer, DirectCallOptions, DirectCalls, SideBill } from '../services.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import { credentialsOf } from '../text/sanitize.ts'
-import type { Dialect } from '../types/canonical.ts'
-import type { Outcome } from '../types/context.ts'
-import type { HeaderBag, WireRequest } from '../types/ports.ts'
-import type { Connection } from '../types/provider.ts'
+import type { HeaderBag, WireRequest } from '../types/ports/ports.ts'
+import type { Connection } from '../types/ports/provider.ts'
+import type { Dialect } from '../types/request/canonical.ts'
+import type { Outcome } from '../types/request/context.ts'
 
 const MAX_BYTES = 1024 * 1024
 

@@ -2,9 +2,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { headerBag } from '../http/headers.ts'
 import { encodeUtf8 } from '../text/bytes.ts'
-import type { Dialect } from '../types/canonical.ts'
 import type { DraftRequest } from '../types/playground.ts'
-import type { ActsFor, Ingress } from '../types/ports.ts'
+import type { ActsFor, Ingress } from '../types/ports/ports.ts'
+import type { Dialect } from '../types/request/canonical.ts'
 
 export interface DraftCall {
   readonly path: string

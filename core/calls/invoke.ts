@@ -9,10 +9,10 @@ import type { Runtime } from '../pipeline/runtime.ts'
 import { finalUsage, ownStep, settle } from '../pipeline/settle.ts'
 import { stagedSink, stagesOf, transformed } from '../pipeline/staged-sink.ts'
 import { answerFacts } from '../pipeline/whole-answer.ts'
-import type { CanonicalRequest } from '../types/canonical.ts'
-import type { Step } from '../types/context.ts'
-import type { InvokeOptions } from '../types/plugin.ts'
-import type { Result } from '../types/result.ts'
+import type { InvokeOptions } from '../types/plugin/plugin.ts'
+import type { CanonicalRequest } from '../types/request/canonical.ts'
+import type { Step } from '../types/request/context.ts'
+import type { Result } from '../types/request/result.ts'
 
 /** Returns the result of an internal call. @throws the GatewayError that a data-plane caller would get. */
 export async function invoke(common: Runtime, request: CanonicalRequest, options: InvokeOptions): Promise<Result> {

@@ -1,6 +1,6 @@
 // Finds scalar members of a request that its encoding in another dialect does not have. Encoders omit some of them without a warning,
 // because most callers set them by habit.
-import type { CanonicalRequest, Frozen } from '../types/canonical.ts'
+import type { CanonicalRequest, Frozen } from '../types/request/canonical.ts'
 
 type Request = Frozen<CanonicalRequest>
 

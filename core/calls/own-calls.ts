@@ -3,8 +3,8 @@ import { headerBag } from '../http/headers.ts'
 import { runExchange } from '../pipeline/pipeline.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
-import type { OwnCall, OwnCalls } from '../types/own-calls.ts'
-import type { Ingress, Sink } from '../types/ports.ts'
+import type { OwnCall, OwnCalls } from '../types/plugin/own-calls.ts'
+import type { Ingress, Sink } from '../types/ports/ports.ts'
 
 export function ownCalls(runtime: Runtime): OwnCalls {
   return {

@@ -5,9 +5,9 @@ import { writtenBody } from '../json/wire-body.ts'
 import { noUsage } from '../models/token-estimate.ts'
 import { driver, type Runtime } from '../pipeline/runtime.ts'
 import { concatBytes, decodeUtf8 } from '../text/bytes.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message } from '../types/canonical.ts'
-import type { CodecContext } from '../types/dialect.ts'
-import type { ResponseItems } from '../types/response-items.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Message } from '../types/request/canonical.ts'
+import type { CodecContext } from '../types/request/dialect.ts'
+import type { ResponseItems } from '../types/request/response-items.ts'
 
 const DIALECT = 'responses'
 

@@ -10,7 +10,7 @@ import { credentialsIn } from '../text/sanitize.ts'
 import { secretMask } from '../text/secret-mask.ts'
 import { HIDDEN, shownRequest } from '../text/shown-request.ts'
 import type { TracedCalls, TraceLanes } from '../types/playground.ts'
-import type { ActsFor, Sink, Transport, WireRequest } from '../types/ports.ts'
+import type { ActsFor, Sink, Transport, WireRequest } from '../types/ports/ports.ts'
 import { draftCall, draftIngress } from './draft-call.ts'
 
 export function tracedCalls(runtime: Runtime): TracedCalls {

@@ -1,11 +1,11 @@
 // Tells whether the vendor of a request has an operation of its own, or the gateway has to make it of chat calls.
 import type { ConnectionService } from '../services.ts'
 import { globMatch } from '../text/glob.ts'
-import type { Dialect } from '../types/canonical.ts'
-import type { RequestContext } from '../types/context.ts'
-import type { ServedOperation } from '../types/operation.ts'
-import type { MediaOperation } from '../types/operations.ts'
-import type { Provider } from '../types/provider.ts'
+import type { ServedOperation } from '../types/operations/operation.ts'
+import type { MediaOperation } from '../types/operations/operations.ts'
+import type { Provider } from '../types/ports/provider.ts'
+import type { Dialect } from '../types/request/canonical.ts'
+import type { RequestContext } from '../types/request/context.ts'
 
 export function serves({ models }: Pick<ServedOperation, 'models'>, model: string): boolean {
   return models?.some((glob) => globMatch(glob, model)) ?? true

@@ -1,5 +1,5 @@
 // A map whose entries expire. Above its limit it evicts the least recently used entry.
-import type { Clock } from '../types/ports.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 export interface ExpiringMapOptions {
   clock: Clock

@@ -1,6 +1,6 @@
 // Checks addresses that administrators enter: only allowed schemes, never a metadata service.
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { OutboundGuard } from '../types/ports.ts'
+import type { OutboundGuard } from '../types/ports/ports.ts'
 
 export interface AddressRules {
   readonly profile: 'local' | 'cloud'

@@ -1,7 +1,7 @@
 // Builds the service `configuration`: the content of gateway.config.ts, validated, with its secrets resolved.
 import { sameOptions } from '../plugins/options.ts'
 import type { ProviderTable } from '../providers.ts'
-import type { Provider } from '../types/provider.ts'
+import type { Provider } from '../types/ports/provider.ts'
 import { type ConfiguredConnection, configuredConnections } from './connections.ts'
 import type { GatewayConfig } from './define.ts'
 import { resolveSecret, type SecretRef, type SecretSources } from './secret.ts'

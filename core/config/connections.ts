@@ -1,6 +1,6 @@
 // Validates the connections of the configuration file and resolves their secrets in memory.
 import type { ProviderTable } from '../providers.ts'
-import type { Connection } from '../types/provider.ts'
+import type { Connection } from '../types/ports/provider.ts'
 import { operationIn } from './addresses.ts'
 import type { ConnectionConfig, GatewayConfig } from './define.ts'
 import { isSecretRef, resolveSecret, type SecretSources } from './secret.ts'

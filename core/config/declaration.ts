@@ -1,6 +1,6 @@
 // Writes a row's declaration as canonical text without secrets, and compares two of them.
 import { maskUrl } from '../text/sanitize.ts'
-import type { Json } from '../types/canonical.ts'
+import type { Json } from '../types/request/canonical.ts'
 import { isSecretRef } from './secret.ts'
 
 /**

@@ -1,6 +1,7 @@
 // Reads GATEWAY_* variables into typed values, each with its source. No other module reads the environment.
-import type { Logger } from '../types/ports.ts'
-import type { Variable, VariableValue } from '../types/variables.ts'
+
+import type { Variable, VariableValue } from '../types/plugin/variables.ts'
+import type { Logger } from '../types/ports/ports.ts'
 import { VARIABLES } from './variables.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 // The columns that record whether the file or the API owns a row: `managed_by`, `config_key`, `declared`, `archived_at`.
 import { sql } from '../db/sql.ts'
-import type { Sql } from '../types/db.ts'
-import type { ResourceRow } from '../types/resource.ts'
+import type { ResourceRow } from '../types/plugin/resource.ts'
+import type { Sql } from '../types/ports/db.ts'
 
 export interface OwnedColumns {
   readonly id: number

@@ -1,7 +1,7 @@
 // Reads a variable's type, choices, range and default from the schema of its option. The schema is their only declaration.
 import { type ZodType, z } from 'zod'
 import { WORDED } from '../text/issue-text.ts'
-import type { Variable, VariableType, VariableValue } from '../types/variables.ts'
+import type { Variable, VariableType, VariableValue } from '../types/plugin/variables.ts'
 
 export type SchemaFacts = Pick<Variable, 'default' | 'values' | 'min' | 'max'> & {
   /** null: the schema does not show how to parse a text. */

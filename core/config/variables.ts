@@ -1,6 +1,6 @@
 // Declares the GATEWAY_* variables that core, hosts and the command line read, and those that several plugins read. A plugin declares its
 // own in `variables` of its definition.
-import type { Variable, VariableType } from '../types/variables.ts'
+import type { Variable, VariableType } from '../types/plugin/variables.ts'
 
 const v = (
   name: string,

@@ -1,6 +1,6 @@
 // Counters of one process: sliding windows, token buckets, held slots, once-flags. They are synchronous and bounded by expiry. Windows
 // longer than a minute are also limited in number, because callers may choose their length.
-import type { Clock, Counters, TakeResult } from '../types/ports.ts'
+import type { Clock, Counters, TakeResult } from '../types/ports/ports.ts'
 
 const MINUTE = 60_000
 /** Above this number the least recently used windows are reset. */

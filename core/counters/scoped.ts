@@ -1,5 +1,5 @@
 // Gives a plugin the counters under its own prefix.
-import type { Counters } from '../types/ports.ts'
+import type { Counters } from '../types/ports/ports.ts'
 
 export function scopedCounters(counters: Counters, prefix: string): Counters {
   return {

@@ -1,7 +1,7 @@
 // Write-behind for data that may be lost: logs, bodies, live events. Rows are collected and written in batches. Under pressure or when
 // the store fails, rows are dropped and counted; requests never wait.
-import type { TenantWall } from '../types/db.ts'
-import type { Clock, Logger, Timer } from '../types/ports.ts'
+import type { TenantWall } from '../types/ports/db.ts'
+import type { Clock, Logger, Timer } from '../types/ports/ports.ts'
 
 export interface BatchWriterOptions<T> {
   /** Writes one batch at a time, in order. A batch whose write rejects is retried once, then dropped. */

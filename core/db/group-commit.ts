@@ -1,8 +1,8 @@
 // Commits many requests' writes in few transactions, without a timer. Units queued in one turn of the event loop are committed together;
 // on a slow engine also those queued during the last commit. A refused unit is rolled back alone. When the database fails, units that
 // must not be lost go to a spool and are replayed later.
-import type { Database, Spool, SpooledUnit, Statement, TenantWall, UnitResult } from '../types/db.ts'
-import type { Clock, Logger } from '../types/ports.ts'
+import type { Database, Spool, SpooledUnit, Statement, TenantWall, UnitResult } from '../types/ports/db.ts'
+import type { Clock, Logger } from '../types/ports/ports.ts'
 import { isJoinable, joinUnits } from './joined-units.ts'
 import { isInDoubt, isStorageUnavailable, storageUnavailable } from './storage-fault.ts'
 

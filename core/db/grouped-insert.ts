@@ -1,5 +1,5 @@
 // Inserts rows on SQLite that have many values in common. Binding a value costs more than storing it, so each common value is bound once.
-import type { Sql } from '../types/db.ts'
+import type { Sql } from '../types/ports/db.ts'
 
 export type SqlValue = string | number | null
 

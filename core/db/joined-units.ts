@@ -1,5 +1,5 @@
 // Replaces the units of a commit that only join others by one unit with fewer statements.
-import type { Join, Joined, Statement } from '../types/db.ts'
+import type { Join, Joined, Statement } from '../types/ports/db.ts'
 
 export function isJoinable(statements: readonly Statement[]): boolean {
   for (const { join, expect } of statements) if (join === undefined || expect !== undefined) return false

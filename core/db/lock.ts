@@ -1,5 +1,5 @@
 // Allows one process at a time, for the duration of a transaction.
-import type { Db } from '../types/db.ts'
+import type { Db } from '../types/ports/db.ts'
 import { sql } from './sql.ts'
 
 /** Waits for other holders of `name` and holds it until the transaction ends. SQLite's write transactions exclude each other anyway. */

@@ -1,7 +1,7 @@
 // Applies schema changes: forward only, per plugin, once, in one transaction each, by one process at a time.
 import { systemClock } from '../timing/clock.ts'
-import type { Database, Db, Migration } from '../types/db.ts'
-import type { Clock } from '../types/ports.ts'
+import type { Database, Db, Migration } from '../types/ports/db.ts'
+import type { Clock } from '../types/ports/ports.ts'
 import { lock } from './lock.ts'
 import { sql } from './sql.ts'
 import { isStorageUnavailable } from './storage-fault.ts'

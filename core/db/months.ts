@@ -1,5 +1,5 @@
 // Computes UTC months in SQL that both engines accept, without date functions.
-import type { Sql } from '../types/db.ts'
+import type { Sql } from '../types/ports/db.ts'
 import { sql } from './sql.ts'
 
 /** In longer windows the last month contains the rest. */

@@ -1,5 +1,5 @@
 // Runs a change in a transaction that is rolled back, because the database checks rules that no schema can.
-import type { Db } from '../types/db.ts'
+import type { Db } from '../types/ports/db.ts'
 
 /** Returns the result of the change. Rejects when the change does. */
 export async function rehearse<T>(db: Db, change: (tx: Db) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 // The `sql` tag: values become `?` parameters and fragments compose. Text from a variable is never spliced in.
-import type { Sql } from '../types/db.ts'
+import type { Sql } from '../types/ports/db.ts'
 
 type Param = string | number | null | Uint8Array
 

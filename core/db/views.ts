@@ -1,8 +1,8 @@
 // Keeps rows in memory as typed values. A write increments its kind's version in the same transaction. Every process polls the versions
 // and reloads what changed. A value that was read before an increment never replaces a newer one.
 import { catchRejection } from '../timing/catch-rejection.ts'
-import type { Database, Db, TenantWall, View } from '../types/db.ts'
-import type { Clock, Logger, Timer } from '../types/ports.ts'
+import type { Database, Db, TenantWall, View } from '../types/ports/db.ts'
+import type { Clock, Logger, Timer } from '../types/ports/ports.ts'
 import { sql } from './sql.ts'
 import { storageUnavailable } from './storage-fault.ts'
 

@@ -1,7 +1,7 @@
 // Puts up the wall between organizations: names the tables of the plugins to the database, and reports a wall that does not stand.
 import type { Env } from '../config/env.ts'
-import type { Database, WallTables } from '../types/db.ts'
-import type { Logger } from '../types/ports.ts'
+import type { Database, WallTables } from '../types/ports/db.ts'
+import type { Logger } from '../types/ports/ports.ts'
 import { type MigratingPlugin, tablePrefix } from './migrate.ts'
 
 /** Tables that no plugin owns. */

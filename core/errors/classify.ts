@@ -1,7 +1,8 @@
 // Decides how the executor continues after a failed attempt, and which error the caller gets after the last one. It holds no state:
 // breakers and cooldowns are plugins.
-import type { Dialect } from '../types/canonical.ts'
+
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { Dialect } from '../types/request/canonical.ts'
 import { GatewayError } from './gateway-error.ts'
 
 /**

@@ -1,7 +1,7 @@
 // Parses every vendor's retry hint: headers first, then body, then text. A hint over an hour means a quota, not a rate; impossible ones
 // are ignored.
 import { decodeUtf8 } from '../text/bytes.ts'
-import type { HeaderBag } from '../types/ports.ts'
+import type { HeaderBag } from '../types/ports/ports.ts'
 
 const SECOND = 1000
 const MAX_MS = 31 * 24 * 3600 * SECOND

@@ -1,7 +1,7 @@
 // The typed event bus. It is synchronous, and a failing listener never affects the emitter.
 import { HookableCore } from 'hookable'
-import type { EventMap } from '../types/plugin.ts'
-import type { Logger } from '../types/ports.ts'
+import type { EventMap } from '../types/plugin/plugin.ts'
+import type { Logger } from '../types/ports/ports.ts'
 
 export interface EmittedEvent {
   readonly type: string

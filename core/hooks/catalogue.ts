@@ -1,5 +1,5 @@
 // The closed list of hooks with the kind and default fail mode of each. A name outside this list is a boot error.
-import type { HookName } from '../types/hooks.ts'
+import type { HookName } from '../types/plugin/hooks.ts'
 
 /**
  * series: every handler runs; first: the first answer wins; reduce: each may replace the value; wrap: nested layers; stream: transforms;

@@ -1,5 +1,5 @@
 // The hooks of one generation, and copies of them with a tracer of one request.
-import type { HookTracer } from '../types/hook-tracer.ts'
+import type { HookTracer } from '../types/plugin/hook-tracer.ts'
 import { type CompiledHooks, compileHooks } from './compile.ts'
 import type { GuardEnv } from './guard.ts'
 import type { HookRegistry } from './registry.ts'

@@ -1,8 +1,8 @@
 // Registers hooks: one hookable instance holds every handler, with the plugin and options beside it.
 import { Hookable } from 'hookable'
-import type { Operation } from '../types/canonical.ts'
-import type { RequestContext } from '../types/context.ts'
-import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/hooks.ts'
+import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/plugin/hooks.ts'
+import type { Operation } from '../types/request/canonical.ts'
+import type { RequestContext } from '../types/request/context.ts'
 import { HOOK_NAMES, HOOKS } from './catalogue.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: one bag for every signature; GatewayHooks types both ends

@@ -1,6 +1,6 @@
 // Validates what a handler returns. A value of another shape is a bug of that plugin. Without this check it would break another plugin or
 // be taken for an answer.
-import type { HookName } from '../types/hooks.ts'
+import type { HookName } from '../types/plugin/hooks.ts'
 
 export interface ReturnType {
   /** Used in messages such as "it returned a string, which is no …". */

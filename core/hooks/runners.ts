@@ -1,9 +1,9 @@
 // Builds one runner per hook kind at seal. Runners stay synchronous until a handler returns a promise: a stage whose handlers are all
 // synchronous costs no await.
-import type { Awaitable } from '../types/canonical.ts'
-import type { Candidate, RequestContext } from '../types/context.ts'
-import type { Result } from '../types/result.ts'
-import type { StreamEvent, StreamTransform } from '../types/stream.ts'
+import type { Awaitable } from '../types/request/canonical.ts'
+import type { Candidate, RequestContext } from '../types/request/context.ts'
+import type { Result } from '../types/request/result.ts'
+import type { StreamEvent, StreamTransform } from '../types/request/stream.ts'
 import type { GuardedHandler } from './guard.ts'
 import { isThenable } from './returned.ts'
 

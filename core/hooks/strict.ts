@@ -1,8 +1,8 @@
 // Strict mode for tests and development: freezes the answers and stream events that plugins get, so that an in-place write fails in both
 // lanes.
 import { deepFreeze } from '../collections/deep-freeze.ts'
-import type { HookName } from '../types/hooks.ts'
-import type { StreamTransform } from '../types/stream.ts'
+import type { HookName } from '../types/plugin/hooks.ts'
+import type { StreamTransform } from '../types/request/stream.ts'
 import type { AnyHandler, Registration } from './registry.ts'
 import { isThenable } from './returned.ts'
 

@@ -1,7 +1,7 @@
 // Answers browsers of other origins (CORS) on the data plane: the origins that may read, and preflights. It is off until a layer names an
 // origin. It never allows credentials: pages send the key in a header of their own.
 import type { CrossOrigin } from '../services.ts'
-import type { HeaderBag, Ingress } from '../types/ports.ts'
+import type { HeaderBag, Ingress } from '../types/ports/ports.ts'
 
 /** In a preflight, header names above this number are not allowed. */
 const MAX_ASKED = 64

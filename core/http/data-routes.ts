@@ -1,12 +1,12 @@
 // The data plane's route table: exact paths, then the longest prefix. There are no patterns and no normalisation: a path that does not
 // match byte for byte is 404.
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { Dialect, Operation } from '../types/canonical.ts'
-import type { KeyScope } from '../types/context.ts'
-import type { DialectDriver, DialectRoute } from '../types/dialect.ts'
-import type { OperationDriver, OperationRoute } from '../types/operation.ts'
-import type { DataRoute } from '../types/plugin.ts'
-import type { Ingress } from '../types/ports.ts'
+import type { OperationDriver, OperationRoute } from '../types/operations/operation.ts'
+import type { DataRoute } from '../types/plugin/plugin.ts'
+import type { Ingress } from '../types/ports/ports.ts'
+import type { Dialect, Operation } from '../types/request/canonical.ts'
+import type { KeyScope } from '../types/request/context.ts'
+import type { DialectDriver, DialectRoute } from '../types/request/dialect.ts'
 
 export const DEFAULT_BODY_LIMIT = 2 * 1024 * 1024
 /** Limit of uploads: images and audio. */

@@ -1,5 +1,5 @@
 // HeaderBag over a flat list: no web object, and no copy before the first write.
-import type { HeaderBag } from '../types/ports.ts'
+import type { HeaderBag } from '../types/ports/ports.ts'
 import { answerHeaderName, headerValue } from './header-text.ts'
 
 class FlatHeaders implements HeaderBag {

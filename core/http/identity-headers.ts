@@ -1,5 +1,5 @@
 // Reads session id and end-user id of a request, from headers only: ids derived from content would tie unrelated requests together.
-import type { HeaderBag } from '../types/ports.ts'
+import type { HeaderBag } from '../types/ports/ports.ts'
 
 export const SESSION_HEADERS: readonly string[] = [
   'x-gateway-session-id',

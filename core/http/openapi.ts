@@ -1,6 +1,6 @@
 // Builds OpenAPI 3.1 for both planes from the routes' own schemas.
 import { z } from 'zod'
-import type { ApiRoute } from '../types/plugin.ts'
+import type { ApiRoute } from '../types/plugin/plugin.ts'
 import type { RouteTable } from './data-routes.ts'
 import { apiOperations } from './openapi/api-operations.ts'
 import { components, type JsonSchema } from './openapi/components.ts'

@@ -1,6 +1,6 @@
 // Decides whether the host serves the part of the control plane that a path belongs to.
 
-import type { ServedParts } from '../types/host.ts'
+import type { ServedParts } from '../types/request/host.ts'
 
 /** Returns true when the host leaves out the part that the path belongs to. */
 export function leftOut(path: string, parts: ServedParts | undefined): boolean {

@@ -2,8 +2,8 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { concatBytes, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { HostContext } from '../types/host.ts'
-import type { BodyMeter, Ingress, Peer, Sink } from '../types/ports.ts'
+import type { BodyMeter, Ingress, Peer, Sink } from '../types/ports/ports.ts'
+import type { HostContext } from '../types/request/host.ts'
 import { headerBag } from './headers.ts'
 
 export const UNKNOWN_PEER: Peer = { address: null, local: null, secure: false }

@@ -1,9 +1,9 @@
 // Implements gateway.fetch(request): the data plane over web objects, everything else through the control app.
 import { envelope, GatewayError } from '../errors/gateway-error.ts'
 import { requestId } from '../ids/ids.ts'
-import type { Outcome } from '../types/context.ts'
 import type { FetchOptions } from '../types/gateway.ts'
-import type { Ingress, Peer, Sink } from '../types/ports.ts'
+import type { Ingress, Peer, Sink } from '../types/ports/ports.ts'
+import type { Outcome } from '../types/request/context.ts'
 import { answerHeaders } from './answer-headers.ts'
 import type { ControlApp } from './app.ts'
 import { owns } from './data-routes.ts'

@@ -1,7 +1,7 @@
 // Parses a large JSON object in several turns of the event loop. The text was scanned before, so its grammar and depth are known.
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Turns } from '../timing/yield-queue.ts'
-import type { Json, JsonObject } from '../types/canonical.ts'
+import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { type Member, skipSpace, skipWord } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 import { appendElements, define, PIECE_BYTES, parseJson } from './parse-span.ts'

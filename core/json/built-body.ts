@@ -2,8 +2,8 @@
 // inserts text near the start.
 import { concatBytes, decodeUtf8, encodeUtf8, offsetOf } from '../text/bytes.ts'
 import type { Turns } from '../timing/yield-queue.ts'
-import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
-import type { WireBody } from '../types/dialect.ts'
+import type { Frozen, Json, JsonObject } from '../types/request/canonical.ts'
+import type { WireBody } from '../types/request/dialect.ts'
 import { type Built, buildInTurns } from './build-in-turns.ts'
 import type { TextEdits } from './edit-text.ts'
 import { pathSegments, spanInMember, valueAt } from './json-path.ts'

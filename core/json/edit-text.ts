@@ -1,5 +1,5 @@
 // Edits the text of a parsed answer.
-import type { WireBody } from '../types/dialect.ts'
+import type { WireBody } from '../types/request/dialect.ts'
 
 export interface TextEdits {
   editText(edit: (text: string) => string | null): boolean

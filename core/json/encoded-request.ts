@@ -1,5 +1,5 @@
 // Makes the wire request of an encoder. The body of a large request is written in several turns of the event loop.
-import type { CodecContext, EncodedRequest, WireBody } from '../types/dialect.ts'
+import type { CodecContext, EncodedRequest, WireBody } from '../types/request/dialect.ts'
 import { jsonBytes } from './json-bytes.ts'
 import { UNLIMITED } from './json-scan.ts'
 import { stringify } from './raw-json.ts'

@@ -1,7 +1,7 @@
 // Finds the span of a dotted path in JSON text without parsing the rest, so that edits splice bytes and the digits of untouched numbers
 // survive.
 import { decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
-import type { Json, JsonObject } from '../types/canonical.ts'
+import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { type FoundPlaces, type Member, type Span, skipSpace, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 import { skipString } from './string-scan.ts'

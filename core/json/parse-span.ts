@@ -2,7 +2,7 @@
 // times as much as the same text in small strings.
 import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
-import type { Json, JsonObject } from '../types/canonical.ts'
+import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { type Span, skipSpace, skipValue } from './json-scan.ts'
 import { keyText } from './key-stack.ts'
 import { skipString } from './string-scan.ts'

@@ -1,8 +1,8 @@
 // Holds a JSON body as bytes with splices: read by path, edited in place, parsed only when a hook needs the whole.
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8, searchable } from '../text/bytes.ts'
 import type { Turns } from '../timing/yield-queue.ts'
-import type { Frozen, Json, JsonObject } from '../types/canonical.ts'
-import type { WireBody } from '../types/dialect.ts'
+import type { Frozen, Json, JsonObject } from '../types/request/canonical.ts'
+import type { WireBody } from '../types/request/dialect.ts'
 import { buildInTurns } from './build-in-turns.ts'
 import type { TextEdits } from './edit-text.ts'
 import { findSpan, pathSegments, spanInMember, valueAt } from './json-path.ts'

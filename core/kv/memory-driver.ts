@@ -1,6 +1,6 @@
 // An unstorage driver in memory with a TTL and a size limit. It evicts the least recently used entry first.
 import type { Driver } from 'unstorage'
-import type { Clock } from '../types/ports.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 interface Entry {
   value: unknown

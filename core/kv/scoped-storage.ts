@@ -1,7 +1,7 @@
 // Gives a plugin the gateway's storage under its own prefix. unstorage's `prefixStorage` clears nothing on a root mount, so clear()
 // removes the listed keys.
 import { prefixStorage, type Storage } from 'unstorage'
-import type { KeyValueStore } from '../types/ports.ts'
+import type { KeyValueStore } from '../types/ports/ports.ts'
 
 export function scopedStorage(storage: KeyValueStore, prefix: string): KeyValueStore {
   const scoped = prefixStorage(storage as Storage, prefix)

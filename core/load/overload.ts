@@ -1,8 +1,8 @@
 // Decides whether the gateway accepts a new request. The host measures event-loop delay and heap use. Accepted requests continue.
 // Interactive requests take precedence over batches and over the gateway's own calls.
 import type { Metrics } from '../metrics/registry.ts'
-import type { TallySeries } from '../types/plugin.ts'
-import type { HeaderBag } from '../types/ports.ts'
+import type { TallySeries } from '../types/plugin/plugin.ts'
+import type { HeaderBag } from '../types/ports/ports.ts'
 import { overloaded } from './receiving.ts'
 
 /** 0: every request is accepted. 1: no batches; other requests only in a turn of the event loop that is not late. 2: none. */

@@ -4,8 +4,8 @@ import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { TallySeries } from '../types/plugin.ts'
-import type { BodyMeter, Clock, Timer } from '../types/ports.ts'
+import type { TallySeries } from '../types/plugin/plugin.ts'
+import type { BodyMeter, Clock, Timer } from '../types/ports/ports.ts'
 import { Uploads } from './uploads.ts'
 
 export interface ReceivingLimits {

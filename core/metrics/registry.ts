@@ -2,8 +2,8 @@
 // that is registered twice is the same metric, so that a reloaded plugin continues its counts. A different metric with the same name is
 // refused.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { MetricsFactory } from '../types/plugin.ts'
-import type { Siblings } from '../types/siblings.ts'
+import type { MetricsFactory } from '../types/plugin/plugin.ts'
+import type { Siblings } from '../types/ports/siblings.ts'
 import { merged } from './merge.ts'
 import { registerTally } from './tally.ts'
 

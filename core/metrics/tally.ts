@@ -1,7 +1,7 @@
 // Counters and histograms for the hot path: plain numbers per label combination, converted to Prometheus samples at scrape time. A
 // prom-client metric hashes and checks its labels on every observation.
 import type { Registry } from 'prom-client'
-import type { Tally, TallySeries } from '../types/plugin.ts'
+import type { Tally, TallySeries } from '../types/plugin/plugin.ts'
 
 export interface TallyOptions {
   name: string

@@ -1,7 +1,7 @@
 // Decides in which dialects answers carry the model name that the caller requested instead of the one that served. A runtime setting
 // controls it.
 import type { AnswerModel, AnswerModelMode } from '../services.ts'
-import type { Dialect } from '../types/canonical.ts'
+import type { Dialect } from '../types/request/canonical.ts'
 
 export interface Naming extends AnswerModel {
   /** Returns whether answers to callers of this dialect carry the requested name. */

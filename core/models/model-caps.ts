@@ -1,7 +1,7 @@
 // Facts about a model on one connection: the connection's facts override those of its provider.
 import { z } from 'zod'
-import type { ModelCaps } from '../types/dialect.ts'
-import type { Connection, ConnectionCaps, Provider } from '../types/provider.ts'
+import type { Connection, ConnectionCaps, Provider } from '../types/ports/provider.ts'
+import type { ModelCaps } from '../types/request/dialect.ts'
 
 const efforts = z.array(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']))
 const tokens = z.int().min(1)

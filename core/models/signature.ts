@@ -1,7 +1,7 @@
 // Carries one vendor's reasoning secret through a client that speaks another dialect. The envelope is
 // `gw1.<dialect>.<family>.<base64url>`, placed where that dialect replays opaque text.
 import { base64Decode, base64Encode } from '../text/bytes.ts'
-import type { Dialect, Frozen, Part, Signature } from '../types/canonical.ts'
+import type { Dialect, Frozen, Part, Signature } from '../types/request/canonical.ts'
 
 const DIALECTS: readonly string[] = ['chat', 'messages', 'responses', 'generate_content']
 

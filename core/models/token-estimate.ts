@@ -1,7 +1,7 @@
 // Estimates token counts that no upstream reports: 3.6 characters per token, 1.1 for CJK, 4 per message, 1,600 per image. The result is
 // always flagged as estimated.
-import type { Usage } from '../types/answer.ts'
-import type { CanonicalRequest, Frozen, Part } from '../types/canonical.ts'
+import type { Usage } from '../types/request/answer.ts'
+import type { CanonicalRequest, Frozen, Part } from '../types/request/canonical.ts'
 import { isTokenCount } from './token-count.ts'
 
 const PER_MESSAGE = 4

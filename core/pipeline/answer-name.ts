@@ -1,7 +1,7 @@
 // Replaces the model's name in an answer on the byte lane: one splice in each frame that carries it. All other bytes stay as they are.
 import { findSpan, pathSegments } from '../json/json-path.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
-import type { ModelPlaces, WireBody } from '../types/dialect.ts'
+import type { ModelPlaces, WireBody } from '../types/request/dialect.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -3,9 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { ConnectionService } from '../services.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
-import type { Awaitable, Dialect } from '../types/canonical.ts'
-import type { Clock, WireRequest } from '../types/ports.ts'
-import type { AuthorizedCall, Connection, Provider } from '../types/provider.ts'
+import type { Clock, WireRequest } from '../types/ports/ports.ts'
+import type { AuthorizedCall, Connection, Provider } from '../types/ports/provider.ts'
+import type { Awaitable, Dialect } from '../types/request/canonical.ts'
 
 /** A credential that takes longer counts as failed. */
 const LIMIT_MS = 30_000

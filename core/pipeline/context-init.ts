@@ -1,8 +1,8 @@
 // The values that a request's context starts with.
 import type { Generation } from '../plugins/generation.ts'
-import type { Dialect, Operation } from '../types/canonical.ts'
-import type { KeyScope, ModelKind } from '../types/context.ts'
-import type { HeaderBag, Ingress } from '../types/ports.ts'
+import type { HeaderBag, Ingress } from '../types/ports/ports.ts'
+import type { Dialect, Operation } from '../types/request/canonical.ts'
+import type { KeyScope, ModelKind } from '../types/request/context.ts'
 
 export interface ContextInit<P> {
   ingress: Ingress | null

@@ -9,7 +9,9 @@ import { givenId, requestId } from '../ids/ids.ts'
 import type { Generation } from '../plugins/generation.ts'
 import { catchRejection } from '../timing/catch-rejection.ts'
 import type { Ticking } from '../timing/ticker.ts'
-import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/canonical.ts'
+import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
+import type { HeaderBag, Ingress, Peer } from '../types/ports/ports.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../types/request/canonical.ts'
 import type {
   AnswerRewriter,
   Attempt,
@@ -25,12 +27,10 @@ import type {
   RequestContext,
   Step,
   Target,
-} from '../types/context.ts'
-import type { CodecContext, WireBody } from '../types/dialect.ts'
-import type { GatewayErrorShape, SkipReason } from '../types/error.ts'
-import type { HostContext } from '../types/host.ts'
-import type { HeaderBag, Ingress, Peer } from '../types/ports.ts'
-import type { StreamFacts } from '../types/stream.ts'
+} from '../types/request/context.ts'
+import type { CodecContext, WireBody } from '../types/request/dialect.ts'
+import type { HostContext } from '../types/request/host.ts'
+import type { StreamFacts } from '../types/request/stream.ts'
 import type { ContextInit } from './context-init.ts'
 import { editable } from './editable.ts'
 

@@ -1,5 +1,5 @@
 // Makes the writable copy of a request that edit() returns. The original stays shared and read-only.
-import type { CanonicalRequest, Frozen } from '../types/canonical.ts'
+import type { CanonicalRequest, Frozen } from '../types/request/canonical.ts'
 
 /** Returns a copy to change: request, system, messages and tools are fresh. Parts are shared: replace them, never change them. */
 export function editable(request: Frozen<CanonicalRequest>): CanonicalRequest {

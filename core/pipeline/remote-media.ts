@@ -1,7 +1,7 @@
 // Fetches media for a target that accepts inline media only. A failure names the address where the caller wrote it, in every dialect.
 import { GatewayError } from '../errors/gateway-error.ts'
-import type { Dialect, Frozen, Json } from '../types/canonical.ts'
-import type { DialectDriver } from '../types/dialect.ts'
+import type { Dialect, Frozen, Json } from '../types/request/canonical.ts'
+import type { DialectDriver } from '../types/request/dialect.ts'
 import type { CallState } from './call-state.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'

@@ -2,8 +2,8 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { Result } from '../types/result.ts'
-import type { StreamEvent, StreamSink, StreamSource } from '../types/stream.ts'
+import type { Result } from '../types/request/result.ts'
+import type { StreamEvent, StreamSink, StreamSource } from '../types/request/stream.ts'
 import type { RequestState } from './context.ts'
 
 /** Answers of internal calls whose own hooks have run already. Hooks run once, on the call that produced the answer. */

@@ -3,7 +3,7 @@ import type { GroupCommit, PendingUnit } from '../db/group-commit.ts'
 import { isStorageUnavailable } from '../db/storage-fault.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import { catchRejection } from '../timing/catch-rejection.ts'
-import type { Statement, Unit } from '../types/db.ts'
+import type { Statement, Unit } from '../types/ports/db.ts'
 
 export class RequestUnit implements Unit, PendingUnit {
   readonly #commits: GroupCommit | null

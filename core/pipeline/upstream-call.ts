@@ -1,6 +1,7 @@
 // The parts of one upstream call.
-import type { CodecContext, DialectDriver } from '../types/dialect.ts'
+
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { CodecContext, DialectDriver } from '../types/request/dialect.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -6,9 +6,9 @@ import type { ValueLimits } from '../json/json-scan.ts'
 import { mergeUsage } from '../stream/collect.ts'
 import { createSseSplitter, MAX_EVENT_BYTES, type SseSplitter } from '../stream/sse.ts'
 import { byteLength } from '../text/bytes.ts'
-import type { BytesDecoder, FrameFilter, SseFrame, StreamDecoder } from '../types/dialect.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/stream.ts'
+import type { BytesDecoder, FrameFilter, SseFrame, StreamDecoder } from '../types/request/dialect.ts'
+import type { StreamEvent, StreamFacts, StreamSink, StreamSource } from '../types/request/stream.ts'
 
 export interface UpstreamStreamInit {
   /** Limits of each event. */

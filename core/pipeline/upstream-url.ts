@@ -3,9 +3,9 @@
 import { memoize } from '../collections/memoize.ts'
 import type { Generation } from '../plugins/generation.ts'
 import type { ProxyService } from '../services.ts'
-import type { Dialect } from '../types/canonical.ts'
-import type { RequestContext } from '../types/context.ts'
-import type { Connection, Provider } from '../types/provider.ts'
+import type { Connection, Provider } from '../types/ports/provider.ts'
+import type { Dialect } from '../types/request/canonical.ts'
+import type { RequestContext } from '../types/request/context.ts'
 import type { Runtime } from './runtime.ts'
 
 const VERSION = /\/v\d+(?:beta\d*|alpha\d*)?$/

@@ -1,6 +1,7 @@
 // Validates the providers and dialects that a plugin offers. Each message names the plugin and the missing member.
-import type { DialectDriver } from '../types/dialect.ts'
-import type { Provider } from '../types/provider.ts'
+
+import type { Provider } from '../types/ports/provider.ts'
+import type { DialectDriver } from '../types/request/dialect.ts'
 
 const PROVIDER = /^[a-z0-9][a-z0-9._-]{0,63}$/
 const DIALECT = /^[a-z][a-z0-9_]{0,31}$/

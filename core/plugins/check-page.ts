@@ -1,8 +1,8 @@
 // Validates a page of a plugin when the plugin registers it. Each message names the plugin and the mistake.
 import { z } from 'zod'
 import { WORDED } from '../text/issue-text.ts'
-import type { ApiRoute } from '../types/plugin.ts'
-import type { PluginPage } from '../types/plugin-page.ts'
+import type { PluginPage } from '../types/plugin/page.ts'
+import type { ApiRoute } from '../types/plugin/plugin.ts'
 
 const page = z.strictObject({
   id: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower-case words with dashes'),

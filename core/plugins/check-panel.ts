@@ -1,8 +1,8 @@
 // Validates a panel of the dashboard when a plugin registers it. Each message names the plugin and the mistake.
 import { z } from 'zod'
 import { WORDED } from '../text/issue-text.ts'
-import type { Panel } from '../types/panel.ts'
-import type { ApiRoute } from '../types/plugin.ts'
+import type { Panel } from '../types/plugin/panel.ts'
+import type { ApiRoute } from '../types/plugin/plugin.ts'
 
 const SLOTS_WITH_ID = new Set(['request', 'connection', 'key'])
 

@@ -1,7 +1,7 @@
 // Validates a plugin object before it is set up. Each message names the plugin and the mistake.
 import type { ZodType } from 'zod'
 import { owns } from '../http/data-routes.ts'
-import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
+import type { ApiRoute, DataRoute, Plugin } from '../types/plugin/plugin.ts'
 
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const isFunction = (value: unknown): boolean => typeof value === 'function'

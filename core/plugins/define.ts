@@ -1,7 +1,7 @@
 // definePlugin: turns a definition into a factory. The options are checked against the plugin's own schema at set-up (options.ts).
 import type { ZodObject, ZodType, z } from 'zod'
 import type { WithSecrets } from '../config/secret.ts'
-import type { Plugin, PluginDefinition } from '../types/plugin.ts'
+import type { Plugin, PluginDefinition } from '../types/plugin/plugin.ts'
 import { VERSION } from '../version.ts'
 
 /** Plugins built for this API version load; CHANGELOG lists the changes. */

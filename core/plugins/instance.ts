@@ -1,13 +1,13 @@
 // One plugin after set-up: everything it registered, kept together so that a reload can carry it over or tear it down.
 import type { Registration } from '../hooks/registry.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
-import type { Awaitable } from '../types/canonical.ts'
-import type { Panel } from '../types/panel.ts'
-import type { ApiRoute, DataRoute, Plugin } from '../types/plugin.ts'
-import type { PluginPage } from '../types/plugin-page.ts'
-import type { PortableKind } from '../types/portable.ts'
-import type { Clock } from '../types/ports.ts'
-import type { ResourceKind } from '../types/resource.ts'
+import type { PluginPage } from '../types/plugin/page.ts'
+import type { Panel } from '../types/plugin/panel.ts'
+import type { ApiRoute, DataRoute, Plugin } from '../types/plugin/plugin.ts'
+import type { PortableKind } from '../types/plugin/portable.ts'
+import type { ResourceKind } from '../types/plugin/resource.ts'
+import type { Clock } from '../types/ports/ports.ts'
+import type { Awaitable } from '../types/request/canonical.ts'
 
 export interface PluginInstance {
   readonly plugin: Plugin

@@ -1,6 +1,6 @@
 // Runs plugins' background jobs: with jitter so that replicas do not run in step, one run at a time, stopped on teardown.
 import { errorText } from '../text/error-text.ts'
-import type { Clock, Logger, Timer } from '../types/ports.ts'
+import type { Clock, Logger, Timer } from '../types/ports/ports.ts'
 
 export interface Job {
   name: string

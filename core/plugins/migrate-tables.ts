@@ -3,8 +3,8 @@
 import type { Env } from '../config/env.ts'
 import { migrate, refuseNewer } from '../db/migrate.ts'
 import { buildWall, isMultiTenant } from '../db/wall.ts'
-import type { Database } from '../types/db.ts'
-import type { Logger } from '../types/ports.ts'
+import type { Database } from '../types/ports/db.ts'
+import type { Logger } from '../types/ports/ports.ts'
 import type { PluginInstance } from './instance.ts'
 
 export interface Tables {

@@ -4,7 +4,7 @@ import type { ZodObject } from 'zod'
 import type { Env } from '../config/env.ts'
 import { type SecretRef, withSecretValues } from '../config/secret.ts'
 import { WORDED } from '../text/issue-text.ts'
-import type { Plugin } from '../types/plugin.ts'
+import type { Plugin } from '../types/plugin/plugin.ts'
 import { optionVariables } from './variables.ts'
 
 /**

@@ -3,8 +3,8 @@ import type { GatewayConfig } from '../config/define.ts'
 import { keyOf, type PlacedSecret, pluginSecretsIn } from '../config/secret.ts'
 import { wordsOf } from '../text/error-text.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
-import type { SecretResolver } from '../types/offers.ts'
-import type { Clock } from '../types/ports.ts'
+import type { SecretResolver } from '../types/plugin/offers.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 /** Timeout of one resolver call. */
 const RESOLVE_MS = 30_000

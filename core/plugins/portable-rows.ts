@@ -2,8 +2,8 @@
 import { topoSort } from '../collections/topo.ts'
 import { rehearse } from '../db/rehearse.ts'
 import type { ViewHub } from '../db/views.ts'
-import type { Database, View } from '../types/db.ts'
-import type { PortableKind, PortableService } from '../types/portable.ts'
+import type { PortableKind, PortableService } from '../types/plugin/portable.ts'
+import type { Database, View } from '../types/ports/db.ts'
 import type { Generation } from './generation.ts'
 
 export function portableRows(

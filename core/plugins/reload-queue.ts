@@ -1,6 +1,6 @@
 // Serializes reloads: the last requested configuration wins, and a refusal is remembered until one succeeds. A plugin that a reload dropped is torn down when no running request uses it.
 import { withTimeout } from '../timing/with-timeout.ts'
-import type { Clock, Logger } from '../types/ports.ts'
+import type { Clock, Logger } from '../types/ports/ports.ts'
 import type { RefusedReload } from '../types/reload.ts'
 import { endJobs, type Generation, retire } from './generation.ts'
 

@@ -1,6 +1,6 @@
 // A plugin's access to its own settings: the gateway's values, and those of organizations that differ.
 import type { ZodType } from 'zod'
-import type { PluginGateway } from '../types/plugin.ts'
+import type { PluginGateway } from '../types/plugin/plugin.ts'
 import type { PluginInstance } from './instance.ts'
 
 type Settings = PluginGateway<Record<string, ZodType>>['settings']

@@ -1,6 +1,6 @@
 // Usage and cost of the call that first produced a cached answer.
 import { addedUsage } from '../calls/derived-answer.ts'
-import type { CachedCall, Outcome, RequestContext } from '../types/context.ts'
+import type { CachedCall, Outcome, RequestContext } from '../types/request/context.ts'
 
 /** Returns null when there is nothing to keep: the call failed, or no upstream was called. */
 export function callOf(ctx: RequestContext, outcome: Outcome, now: number): CachedCall | null {

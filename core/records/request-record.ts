@@ -1,6 +1,6 @@
 // Computes provider, token usage and cost of a finished request. Logs, live events, webhooks and metrics use it, so that they agree with
 // the usage rows.
-import type { Candidate, Outcome, RequestContext } from '../types/context.ts'
+import type { Candidate, Outcome, RequestContext } from '../types/request/context.ts'
 
 export interface Answerer {
   readonly provider: string

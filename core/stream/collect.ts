@@ -3,9 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { noUsage } from '../models/token-estimate.ts'
 import { textPieces } from '../text/text-pieces.ts'
-import type { CanonicalResponse, Choice, Usage } from '../types/answer.ts'
-import type { Dialect, Ext, Frozen, Json, Part } from '../types/canonical.ts'
-import type { Emit, PartKind, StreamEvent } from '../types/stream.ts'
+import type { CanonicalResponse, Choice, Usage } from '../types/request/answer.ts'
+import type { Dialect, Ext, Frozen, Json, Part } from '../types/request/canonical.ts'
+import type { Emit, PartKind, StreamEvent } from '../types/request/stream.ts'
 
 export interface Collector {
   event(event: StreamEvent): void

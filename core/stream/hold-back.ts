@@ -1,8 +1,8 @@
 // Replaces what matches a pattern in the texts of answers, whole and streamed alike. In a stream the end of a text waits until no match
 // can begin in it any more.
-import type { CanonicalResponse, Choice } from '../types/answer.ts'
-import type { Frozen, Part } from '../types/canonical.ts'
-import type { Delta, Emit, StreamEvent, StreamTransform } from '../types/stream.ts'
+import type { CanonicalResponse, Choice } from '../types/request/answer.ts'
+import type { Frozen, Part } from '../types/request/canonical.ts'
+import type { Delta, Emit, StreamEvent, StreamTransform } from '../types/request/stream.ts'
 import { HeldText } from './held-text.ts'
 
 export interface HoldBackOptions {

@@ -1,8 +1,8 @@
 // Turns a decoder's fragments into well-formed canonical parts: part_start, deltas, part_stop with the accumulated part. Text-like parts
 // continue until another kind starts. Tool calls have the upstream's own key and may interleave.
 import { TextBuilder } from '../text/text-builder.ts'
-import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/canonical.ts'
-import type { Emit, PartKind, PartMeta } from '../types/stream.ts'
+import type { Annotation, Ext, Json, Part, ReasoningPart, Signature } from '../types/request/canonical.ts'
+import type { Emit, PartKind, PartMeta } from '../types/request/stream.ts'
 
 interface OpenPart {
   index: number

@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { checkValues, type ValueLimits } from '../json/json-scan.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
-import type { SseFrame } from '../types/dialect.ts'
+import type { SseFrame } from '../types/request/dialect.ts'
 
 const LF = 10
 const CR = 13

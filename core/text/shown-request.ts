@@ -1,6 +1,7 @@
 // A wire request for an operator's eyes: only headers that are known to be public keep their values.
-import type { Json } from '../types/canonical.ts'
+
 import type { ShownRequest } from '../types/playground.ts'
+import type { Json } from '../types/request/canonical.ts'
 import { concatBytes, decodeUtf8 } from './bytes.ts'
 import { maskUrl } from './sanitize.ts'
 

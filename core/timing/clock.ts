@@ -1,5 +1,5 @@
 // The system clock. All code that measures or waits takes a Clock, so that tests never sleep.
-import type { Clock, Timer } from '../types/ports.ts'
+import type { Clock, Timer } from '../types/ports/ports.ts'
 
 // The global is a getter: reading it each time costs more than reading the time.
 const { performance } = globalThis

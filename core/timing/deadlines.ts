@@ -1,7 +1,7 @@
 // Deadlines of work that nearly always ends in time. One timer looks at all of them each second, so that starting and ending one costs no
 // timer of its own.
 import { SwapRemoveList } from '../collections/swap-remove-list.ts'
-import type { Clock } from '../types/ports.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 const LOOK_MS = 1000
 

@@ -1,6 +1,6 @@
 // A clock whose timers run outside of every organization: a timer that a route of one organization starts may work for all of them.
-import type { TenantWall } from '../types/db.ts'
-import type { Clock } from '../types/ports.ts'
+import type { TenantWall } from '../types/ports/db.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 export function detachedClock(clock: Clock, detached: TenantWall['detached']): Clock {
   return {

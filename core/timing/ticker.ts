@@ -1,7 +1,7 @@
 // Runs one timer for all open exchanges: heartbeats of quiet streams, idle upstreams, stalled readers. No timer is reset per chunk; an
 // exchange only records its last read and write.
 import { SwapRemoveList, type Ticket } from '../collections/swap-remove-list.ts'
-import type { Clock, Timer } from '../types/ports.ts'
+import type { Clock, Timer } from '../types/ports/ports.ts'
 
 export interface Ticking {
   /** Called about every `periodMs` with the monotonic time. */

@@ -1,5 +1,5 @@
 // Adds a timeout to a promise of foreign code.
-import type { Clock } from '../types/ports.ts'
+import type { Clock } from '../types/ports/ports.ts'
 
 /** Returns the result of `work`. @throws Error when it has not ended after `ms`; it continues, but its result is ignored. */
 export async function withTimeout<T>(clock: Clock, ms: number, work: PromiseLike<T> | T): Promise<T> {

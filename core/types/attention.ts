@@ -1,5 +1,5 @@
 // Types of what needs an operator's attention: facts that plugins contribute, each with its effect and the calls that help.
-import type { Awaitable, Json } from './canonical.ts'
+import type { Awaitable, Json } from './request/canonical.ts'
 
 /** A call of the control plane that an operator may make about a fact. */
 export interface AttentionLever {

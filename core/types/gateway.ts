@@ -1,11 +1,8 @@
 // Types of the assembled gateway and of the ports it is built from.
-import type { Awaitable } from './canonical.ts'
-import type { Outcome } from './context.ts'
-import type { Database, Spool } from './db.ts'
-import type { DialectDriver, ModelCaps } from './dialect.ts'
-import type { HookTracer } from './hook-tracer.ts'
-import type { ControlPlace, HostContext, ServedParts } from './host.ts'
-import type { FormBody, OperationDriver } from './operation.ts'
+
+import type { FormBody, OperationDriver } from './operations/operation.ts'
+import type { HookTracer } from './plugin/hook-tracer.ts'
+import type { Database, Spool } from './ports/db.ts'
 import type {
   Clock,
   Counters,
@@ -20,11 +17,15 @@ import type {
   Transport,
   Vault,
   VectorStore,
-} from './ports.ts'
-import type { Provider } from './provider.ts'
-import type { Siblings } from './siblings.ts'
-import type { Simulator } from './simulation.ts'
-import type { PageReader } from './web-page.ts'
+} from './ports/ports.ts'
+import type { Provider } from './ports/provider.ts'
+import type { Siblings } from './ports/siblings.ts'
+import type { Simulator } from './ports/simulation.ts'
+import type { PageReader } from './ports/web-page.ts'
+import type { Awaitable } from './request/canonical.ts'
+import type { Outcome } from './request/context.ts'
+import type { DialectDriver, ModelCaps } from './request/dialect.ts'
+import type { ControlPlace, HostContext, ServedParts } from './request/host.ts'
 
 /** Facts from an embedding server about a request. */
 export interface FetchOptions extends Partial<Peer> {

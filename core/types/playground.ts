@@ -1,8 +1,9 @@
 // Types of the services that show how a request would be written, and what happens to one that is made.
-import type { CanonicalRequest, Dialect, Frozen, Json } from './canonical.ts'
-import type { Candidate, Outcome, Plan, RequestContext } from './context.ts'
+
 import type { GatewayErrorShape } from './error.ts'
-import type { ActsFor } from './ports.ts'
+import type { ActsFor } from './ports/ports.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json } from './request/canonical.ts'
+import type { Candidate, Outcome, Plan, RequestContext } from './request/context.ts'
 
 /** A request as an operator writes it. In every dialect its body has `model` and `stream`, also where the dialect has them in the path. */
 export interface DraftRequest {

@@ -7,7 +7,7 @@ export interface RefusedReload {
   readonly message: string
 }
 
-declare module './plugin.ts' {
+declare module './plugin/plugin.ts' {
   interface EventMap {
     /** `generation`: the one that serves. The event stays inside the gateway. */
     'config.reload': { state: 'loaded' | 'refused'; generation: number }

@@ -1,6 +1,6 @@
 // Stores the vectors of one process. A search scans at most 2,000 entries of one scope. Above 64 MiB in total the least recently used
 // scopes are removed.
-import type { Clock, VectorEntry, VectorMatch, VectorStore } from '../types/ports.ts'
+import type { Clock, VectorEntry, VectorMatch, VectorStore } from '../types/ports/ports.ts'
 
 export interface MemoryVectorsOptions {
   readonly clock: Pick<Clock, 'now'>

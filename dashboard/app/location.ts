@@ -1,7 +1,7 @@
 // The address of the page. All state of a view is in it: filters, range, sort order, open row, tab. A copied link shows the same view.
 import { computed, signal } from '@preact/signals'
-import { openedAt } from './arrival.ts'
 import { mount } from './mount.ts'
+import { openedAt } from './session/arrival.ts'
 
 const address = signal(openedAt)
 

@@ -1,6 +1,6 @@
 // /api/advisor.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Actions } from './actions/actions.ts'
 import { type Applied, actionsOf, REASONS, STATES } from './actions/store.ts'
 import { WINDOW_DAYS } from './facts.ts'

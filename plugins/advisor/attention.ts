@@ -1,7 +1,7 @@
 // The fact that the watch took a change back, because requests went worse than before.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { type Reason, takenBackSince } from './actions/store.ts'
 
 const SHOWN_MS = 86_400_000

@@ -2,8 +2,8 @@
 // summed in slices of an hour, so that requests go on in between.
 import { REPLAY_SOURCE } from '../../core/records/replays.ts'
 import type { Calendar, Window } from '../../core/timing/calendar.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 import { type Observed, observedSince } from './observed.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 // Counts of the advisor per day, organization, virtual model and target: sums in memory, added to the table once a minute.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 /** Whole numbers that add up over processes and days. The texts are estimates from a sample; each counts for the requests it stands for. */
 export const COUNTS = [

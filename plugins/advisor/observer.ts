@@ -1,5 +1,5 @@
 // Counts each call of each request, in memory.
-import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Attempt, Outcome, RequestContext } from '../../core/types/request/context.ts'
 import { ObservedSums, type Place } from './observed.ts'
 import { Sampler } from './sampler.ts'
 

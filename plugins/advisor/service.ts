@@ -57,7 +57,7 @@ export interface AdvisorService {
   recommendations(orgId: number | null): Promise<readonly Recommendation[]>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     advisor: AdvisorService
   }

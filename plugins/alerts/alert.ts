@@ -1,5 +1,5 @@
 // Builds the content of an alert: figures and names of one request, never its prompt or answer.
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export const FORMATS = ['generic', 'slack', 'discord'] as const
 export type AlertFormat = (typeof FORMATS)[number]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { guardAddress, parsedAddress } from '../../core/config/addresses.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { OutboundGuard } from '../../core/types/ports.ts'
+import type { OutboundGuard } from '../../core/types/ports/ports.ts'
 import { VERSION } from '../../core/version.ts'
 import { alertBody, alertKind, FORMATS } from './alert.ts'
 

@@ -1,8 +1,8 @@
 // Facts about the whole gateway: its stores, its configuration and its plugins. Only operators of the role `system` see them.
 import type { AttentionFacts, AttentionItem } from '../../core/types/attention.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { PluginInfo } from '../../core/types/plugin-info.ts'
-import type { HealthCheck } from '../../core/types/ports.ts'
+import type { PluginInfo } from '../../core/types/plugin/info.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { HealthCheck } from '../../core/types/ports/ports.ts'
 
 /** A database whose round trip takes longer is slow. */
 const SLOW_MS = 1000

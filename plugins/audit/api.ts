@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { exportLine, type Link } from './chain.ts'
 import { chainState, linksAfter, moveExportCursor, newestLinks } from './store.ts'
 import { verifyChain } from './verify.ts'

@@ -1,7 +1,7 @@
 // The fact that the newest part of the audit chain is broken. `GET /api/audit/verify` checks all of it.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { brokenTail } from './verify.ts'
 
 /** Administrative actions are rare, and hashes cost time. */

@@ -1,5 +1,5 @@
 // Emits key and user events from audit entries, and `audit.appended` for each entry.
-import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
+import type { EventMap, PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Link } from './chain.ts'
 
 /** Members of `data` in key.* and user.* events. */
@@ -13,7 +13,7 @@ export interface AuditedEvent {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface EventMap {
     'key.created': AuditedEvent
     'key.rotated': AuditedEvent

@@ -1,7 +1,7 @@
 // Stores the chain as rows: entries, and one row with the chain's first and last entry and the export position.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { type Entry, type Link, linked } from './chain.ts'
 
 export interface ChainState {

@@ -1,5 +1,5 @@
 // Verifies the chain from its first stored entry to its head.
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { intact, type Link } from './chain.ts'
 import { type ChainState, chainState, linksAfter } from './store.ts'
 

@@ -1,5 +1,5 @@
 // Writes entries to the chain: entries that arrive during a transaction share the next one.
-import type { Db, TenantWall } from '../../core/types/db.ts'
+import type { Db, TenantWall } from '../../core/types/ports/db.ts'
 import type { Entry, Link } from './chain.ts'
 import { appendEntries } from './store.ts'
 

@@ -1,6 +1,6 @@
 // The batch as callers see it.
 import { z } from 'zod'
-import type { JsonObject } from '../../core/types/canonical.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
 import type { BatchRow } from './store.ts'
 
 export const batchObject = z.looseObject({

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // Bodies and results are sealed under the organization's key. An item belongs to the process that holds its lease.
 export const migrations: Migration[] = [

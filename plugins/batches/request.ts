@@ -1,7 +1,7 @@
 // Reads the body of POST /v1/batches: items in OpenAI's form (`custom_id`, `url`, `body`) or Anthropic's (`custom_id`, `params`).
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { JsonObject } from '../../core/types/canonical.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
 
 export const MOST_ITEMS = 1000
 /** The routes that items may call, and the model of a body that names none. */

@@ -1,6 +1,6 @@
 // The rows of batches and their items. An item is claimed by a lease: one process works on it, and its result is written once.
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 
 export type BatchStatus = 'in_progress' | 'cancelling' | 'completed' | 'cancelled' | 'expired'
 

@@ -1,8 +1,8 @@
 // Runs the items of batches: each goes through the whole pipeline as the key that submitted it. Replicas share the items by leases.
 
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
-import type { OwnCalls } from '../../core/types/own-calls.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { OwnCalls } from '../../core/types/plugin/own-calls.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import type { BatchRow, BatchStore, ItemRow } from './store.ts'
 
 export interface WorkerParts {

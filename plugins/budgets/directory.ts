@@ -1,7 +1,8 @@
 // Indexes the budgets that apply to a request. It is rebuilt when rows change, so that a request needs one look-up per scope, and none
 // without budgets.
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Services } from '../../core/types/plugin.ts'
+
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { Budget } from './service.ts'
 
 export interface Entities {

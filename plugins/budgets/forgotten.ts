@@ -1,7 +1,7 @@
 // Deletes the sums of budgets whose rows are gone, such as those of a deleted organization. It runs after such a deletion, and each hour for
 // requests that settled later.
 import { sql } from '../../core/db/sql.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import { PREFIX } from './window.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,6 +1,7 @@
 // Creates the budget of each new client key (DEFAULT_KEY_BUDGET_*). It applies before the key's secret is returned.
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { nanoOf } from './resource.ts'
 import { type BudgetWindow, WINDOWS } from './service.ts'
 import { insertBudget } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // `window` is a reserved word of PostgreSQL, so the column is called `period`.
 export const migrations: Migration[] = [

@@ -1,7 +1,8 @@
 // Copies the spent amounts into this process's memory: updated after bookings, and every two seconds for budgets in use. The copy never
 // refuses: when an account looks exhausted, the database is read.
-import type { Db } from '../../core/types/db.ts'
-import type { Services } from '../../core/types/plugin.ts'
+
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import type { BudgetAccount } from './window.ts'
 
 export interface Known {

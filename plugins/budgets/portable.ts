@@ -1,8 +1,8 @@
 // Exports and imports budgets. They name their client key or virtual model by its label.
 import { z } from 'zod'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { PortableKind } from '../../core/types/portable.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { PortableKind } from '../../core/types/plugin/portable.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { type Entities, entityOf } from './directory.ts'
 import { hardLimitUsd, NANO, nameOf, nanoOf } from './resource.ts'
 import type { Recounts } from './restate.ts'

@@ -1,9 +1,9 @@
 // The section `budgets` of gateway.config.ts.
 import { z } from 'zod'
 import { resourceRow } from '../../core/config/owned-rows.ts'
-import type { Db, View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { ResourceKind } from '../../core/types/resource.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { ResourceKind } from '../../core/types/plugin/resource.ts'
+import type { Db, View } from '../../core/types/ports/db.ts'
 import { type Budget, type BudgetScope, type BudgetWindow, SCOPES, WINDOWS } from './service.ts'
 import { archiveBudget, type BudgetFields, budgetOf, declaredBudgets, insertBudget, updateBudget } from './store.ts'
 

@@ -1,6 +1,6 @@
 // Types of the services `budgets` and `estimates`.
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 export const SCOPES = ['org', 'virtual_model', 'key'] as const
 export type BudgetScope = (typeof SCOPES)[number]
@@ -68,7 +68,7 @@ export interface BudgetService {
   get(orgId: number | null, id: number): Budget | null
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     budgets: BudgetService
     estimates: EstimateService

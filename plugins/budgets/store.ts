@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { type Budget, type BudgetIncrease, type BudgetScope, type BudgetWindow, SCOPES, WINDOWS } from './service.ts'
 
 const int = z.number().int()

@@ -1,8 +1,8 @@
 // Sets cache breakpoints in a messages body: after the tools or the system text, and after the last turn, so that the next call of the
 // conversation finds everything up to here.
 import { estimateText } from '../../core/models/token-estimate.ts'
-import type { Json, JsonObject } from '../../core/types/canonical.ts'
-import type { WireBody } from '../../core/types/dialect.ts'
+import type { Json, JsonObject } from '../../core/types/request/canonical.ts'
+import type { WireBody } from '../../core/types/request/dialect.ts'
 
 /** Anthropic caches nothing shorter, with any model. Some models have four times that minimum and ignore such marks. */
 const LEAST_TOKENS = 1024

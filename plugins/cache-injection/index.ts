@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
 import { injectBreakpoints } from './breakpoints.ts'
 
 export const cacheInjection = definePlugin({

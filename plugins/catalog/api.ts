@@ -1,7 +1,7 @@
 // The control plane's model lists: an organization's models, and the possible models of each of its connections.
 import { z } from 'zod'
 import { MODES } from '../../core/models/model-words.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Entries, EntrySources } from './entries.ts'
 import { modeOf } from './mode.ts'
 import { capabilityFlags, factsOf, groupInfoOf, groupList, modelList, modelObjectOf } from './model-object.ts'

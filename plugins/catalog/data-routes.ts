@@ -2,9 +2,9 @@
 import { type ZodType, z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import type { Entries, ModelEntry } from './entries.ts'
 import { groupInfoOf, groupList, modelList, modelObject, modelObjectOf } from './model-object.ts'
 import {

@@ -1,6 +1,6 @@
 // Lists the models of one organization: those of its enabled connections, once each, then virtual ones.
-import type { ModelPrice } from '../../core/types/prices.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { modeOf } from './mode.ts'
 import type { Offers } from './offers.ts'
 import type { Capability, ModelFacts, ModelFactsService, VirtualEntry, VirtualSource } from './service.ts'

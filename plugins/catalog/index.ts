@@ -1,6 +1,6 @@
 // The model catalogue: facts about models, and lists of the models that can be called.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { catalogRoutes } from './api.ts'
 import { modelRoutes } from './data-routes.ts'
 import { entriesOf } from './entries.ts'

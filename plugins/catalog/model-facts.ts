@@ -1,8 +1,8 @@
 // The service `modelFacts`. Precedence: layers of other plugins, the gateway's own facts, the provider driver's facts, the compiled-in
 // rate card.
 import type { Configuration } from '../../core/config/configuration.ts'
-import type { ModelCaps } from '../../core/types/dialect.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { ModelCaps } from '../../core/types/request/dialect.ts'
 import { type OwnFacts, ownFacts } from './facts/by-provider.ts'
 import { modeOf } from './mode.ts'
 import type { RateCard, RateCardEntry } from './rate-card.ts'

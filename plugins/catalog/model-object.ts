@@ -1,7 +1,7 @@
 // Builds model objects and model group info for the API. Unknown members are absent.
 import { z } from 'zod'
 import { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
-import type { TokenPrices } from '../../core/types/prices.ts'
+import type { TokenPrices } from '../../core/types/ports/prices.ts'
 import type { ModelEntry } from './entries.ts'
 import type { ModelFacts } from './service.ts'
 

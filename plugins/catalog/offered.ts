@@ -1,5 +1,5 @@
 // Lists the models that an organization's enabled connections offer. The list is rebuilt when connections change, not per request.
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { Offers } from './offers.ts'
 import type { OfferedModels } from './service.ts'
 

@@ -1,6 +1,6 @@
 // Lists the models of each connection: its provider's known models that `allowed_models` permits, and those that it names itself.
 import { globMatch } from '../../core/text/glob.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { alsoListed, isUnlisted } from './facts/by-provider.ts'
 import type { RateCard } from './rate-card.ts'
 

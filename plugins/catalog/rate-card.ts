@@ -1,6 +1,6 @@
 // The built-in rate card: @pydantic/genai-prices (MIT), a community collection of vendors' prices with context windows. It makes no
 // network calls.
-import type { ModelPrice, TokenPrices } from '../../core/types/prices.ts'
+import type { ModelPrice, TokenPrices } from '../../core/types/ports/prices.ts'
 
 export interface RateCardEntry {
   contextWindow: number | null

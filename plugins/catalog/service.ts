@@ -1,6 +1,6 @@
 // Types of the services for model facts and model lists. An absent member means unknown, never zero or false.
 import type { CAPABILITIES, MODES } from '../../core/models/model-words.ts'
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 
 export type ModelMode = (typeof MODES)[number]
 export type Capability = (typeof CAPABILITIES)[number]
@@ -69,7 +69,7 @@ export interface ModelCatalogueService {
   offered(orgId: number | null): OfferedModels
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     modelFacts: ModelFactsService
     modelCatalogue: ModelCatalogueService

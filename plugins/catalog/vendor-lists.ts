@@ -1,7 +1,7 @@
 // Renders the model lists for the SDKs of Anthropic and Google. There is one page, because they follow a cursor only when there is one.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { ModelEntry } from './entries.ts'
 
 export const anthropicModel = z.strictObject({

@@ -1,6 +1,6 @@
 // Refuses items that the gateway cannot read, before it puts others in their place: what they hold would be lost.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../core/types/request/canonical.ts'
 import { isForeign, typeOf } from './entries.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])

@@ -1,6 +1,6 @@
 // The steps of a conversation as a digest reads them, from items of the responses dialect and from canonical messages. Reasoning is left
 // out: it is of no use to another model.
-import type { Frozen, Json, JsonObject, Message, Part } from '../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject, Message, Part } from '../../core/types/request/canonical.ts'
 
 export type Entry =
   | { kind: 'user' | 'assistant' | 'earlier'; text: string }

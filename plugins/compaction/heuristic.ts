@@ -1,6 +1,6 @@
 // Splits a conversation without a model: messages of the user and instructions stay, the last turns stay as they are, and the other
 // steps go into the digest.
-import type { Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../core/types/request/canonical.ts'
 import { keptText } from './digest.ts'
 import { callIdOf, type Entry, entryOf, isKept, typeOf } from './entries.ts'
 

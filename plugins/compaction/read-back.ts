@@ -1,5 +1,5 @@
 // Puts the content of the gateway's compaction items back into a conversation, as developer messages that every upstream understands.
-import type { Frozen, JsonObject, Message, Part } from '../../core/types/canonical.ts'
+import type { Frozen, JsonObject, Message, Part } from '../../core/types/request/canonical.ts'
 import { sealedIn } from './sealed.ts'
 
 type Open = (sealed: string) => Promise<string>

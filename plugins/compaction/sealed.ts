@@ -1,8 +1,8 @@
 // Compaction items of the gateway. Their content is sealed for the organization: no other tenant can read it, and a change is noticed.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
-import type { Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
-import type { SealedAt, Vault } from '../../core/types/ports.ts'
+import type { SealedAt, Vault } from '../../core/types/ports/ports.ts'
+import type { Frozen, Json, JsonObject } from '../../core/types/request/canonical.ts'
 import { DIGEST_HEADING } from './entries.ts'
 
 /** Distinguishes the gateway's items from those of vendors. */

@@ -1,9 +1,9 @@
 // Mode `model`: a model reads the conversation as one text and writes a summary of it.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Usage } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { CanonicalResponse, Usage } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { headAndTail } from './digest.ts'
 import type { Entry } from './entries.ts'
 

@@ -1,7 +1,7 @@
 // Turns the prompts of a completion into chat requests.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Each prompt is one call. */
 const MOST_PROMPTS = 20

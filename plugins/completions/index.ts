@@ -1,8 +1,8 @@
 // POST /v1/completions on models that only chat: each prompt becomes one chat call, with everything that a chat call has.
 import { routeIsMissing, vendorServes } from '../../core/calls/vendor-serves.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import { chatRequests } from './chat-request.ts'
 import { streamedAnswer } from './streamed.ts'
 import { wholeAnswer } from './whole.ts'

@@ -3,10 +3,10 @@ import { addedUsage } from '../../core/calls/derived-answer.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import { noUsage } from '../../core/models/token-estimate.ts'
-import type { Finish, Usage } from '../../core/types/answer.ts'
-import type { Frozen } from '../../core/types/canonical.ts'
-import type { CompletionsAnswer, CompletionsRequest } from '../../core/types/operations.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { CompletionsAnswer, CompletionsRequest } from '../../core/types/operations/operations.ts'
+import type { Finish, Usage } from '../../core/types/request/answer.ts'
+import type { Frozen } from '../../core/types/request/canonical.ts'
+import type { Result } from '../../core/types/request/result.ts'
 
 export interface Asked {
   readonly request: Frozen<CompletionsRequest>

@@ -1,7 +1,7 @@
 // The fact that the database differs from the configuration file.
 import type { ConfigPlan } from '../../core/config/reconcile.ts'
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 /** A comparison reads the declared rows of every section. */
 const COMPARED_MS = 60_000

@@ -1,7 +1,8 @@
 // The service `accounts` over the view: a list that is rebuilt when rows change, with the members that other plugins add to records.
-import type { Awaitable } from '../../core/types/canonical.ts'
-import type { View } from '../../core/types/db.ts'
-import type { Connection } from '../../core/types/provider.ts'
+
+import type { View } from '../../core/types/ports/db.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Awaitable } from '../../core/types/request/canonical.ts'
 import type { OpenConnection } from './opened.ts'
 import type { Account, AccountExtension, AccountService, CredentialSource } from './service.ts'
 

@@ -1,6 +1,6 @@
 // Computes a connection after a change: the given fields over the existing ones, secrets in plain text, then sealed.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { type CheckRules, checkConnection } from './check.ts'
 import { type ConnectionBody, MASK, refuseMaskedProxy, unmasked } from './fields.ts'
 import type { OpenConnection, Sealer } from './opened.ts'

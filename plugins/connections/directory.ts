@@ -2,7 +2,7 @@
 import type { Configuration } from '../../core/config/configuration.ts'
 import type { ConnectionService } from '../../core/services.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { OpenConnection } from './opened.ts'
 
 export function directoryOf(entries: readonly OpenConnection[], { providerId }: Configuration): ConnectionService {

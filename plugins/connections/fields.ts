@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { connectionCaps } from '../../core/models/model-caps.ts'
 import { maskUrl } from '../../core/text/sanitize.ts'
-import type { ConnectionCaps } from '../../core/types/provider.ts'
+import type { ConnectionCaps } from '../../core/types/ports/provider.ts'
 import type { OpenConnection } from './opened.ts'
 
 const provider = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'must be lower-case letters, digits, dots and dashes')

@@ -1,6 +1,6 @@
 // Manages provider connections from gateway.config.ts and the API, and resolves `<provider>/<model>` to a plan.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { accountsOf } from './accounts.ts'
 import { connectionRoutes } from './api.ts'
 import { directoriesOf } from './by-organization.ts'

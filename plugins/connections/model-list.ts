@@ -4,9 +4,9 @@ import { entryOf } from '../../core/collections/entry-of.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectAnswer } from '../../core/services.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { BuiltInDialect } from '../../core/types/canonical.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { BuiltInDialect } from '../../core/types/request/canonical.ts'
 
 /** As many models as one page has, for the complete list. */
 const PATHS: Readonly<Record<BuiltInDialect, readonly [path: string, page: string]>> = {

@@ -1,7 +1,7 @@
 // Opens rows as connections with secrets in memory. Secrets of file-owned rows come from the file; those rows have only the id.
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
-import type { Vault } from '../../core/types/ports.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Vault } from '../../core/types/ports/ports.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { ConnectionRow } from './store.ts'
 
 export interface OpenConnection extends ConfiguredConnection {

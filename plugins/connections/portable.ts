@@ -1,8 +1,8 @@
 // Exports and imports connections.
 import { sql } from '../../core/db/sql.ts'
-import type { Json } from '../../core/types/canonical.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PortableKind } from '../../core/types/portable.ts'
+import type { PortableKind } from '../../core/types/plugin/portable.ts'
+import type { View } from '../../core/types/ports/db.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
 import { changeOf, storeChange } from './change.ts'
 import type { CheckRules } from './check.ts'
 import { createBody, shownCaps } from './fields.ts'

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { ConfiguredConnection } from '../../core/config/connections.ts'
 import { resourceRow } from '../../core/config/owned-rows.ts'
 import { maskUrl } from '../../core/text/sanitize.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { ResourceKind } from '../../core/types/resource.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { ResourceKind } from '../../core/types/plugin/resource.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { archiveConnection, type ConnectionFields, declaredConnections, insertConnection, updateConnection } from './store.ts'
 
 export function connectionResource(gateway: PluginGateway, view: View<unknown>): ResourceKind<unknown> {

@@ -1,7 +1,8 @@
 // Types of the services `accounts` and `vendorModels`, which other plugins read and extend.
-import type { Awaitable } from '../../core/types/canonical.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Connection } from '../../core/types/provider.ts'
+
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Awaitable } from '../../core/types/request/canonical.ts'
 
 export interface Account {
   readonly connection: Connection
@@ -75,7 +76,7 @@ export interface AccountStateChanged {
   readonly until: number | null
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface EventMap {
     'account.state_changed': AccountStateChanged
   }

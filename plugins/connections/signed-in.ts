@@ -1,6 +1,7 @@
 // Connections that a sign-in makes and removes: like any other, without a stored key.
-import type { Db, View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Db, View } from '../../core/types/ports/db.ts'
 import { changeOf } from './change.ts'
 import { type CheckRules, checkConnection } from './check.ts'
 import type { OpenConnection } from './opened.ts'

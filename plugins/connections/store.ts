@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { connectionCaps } from '../../core/models/model-caps.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 const json = <T extends z.ZodType>(schema: T) => z.string().transform((text) => schema.parse(JSON.parse(text)) as z.output<T>)
 const text = z.string().nullable()

@@ -3,8 +3,8 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/canonical.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../core/types/request/canonical.ts'
+import type { Result } from '../../core/types/request/result.ts'
 
 export const countTokens = definePlugin({
   name: 'count-tokens',

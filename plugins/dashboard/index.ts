@@ -1,7 +1,7 @@
 // Serves the dashboard: pages for browsers beside the control plane. Its files come from a folder that `npm run build` makes.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { SiteRequest } from '../../core/types/site.ts'
+import type { SiteRequest } from '../../core/types/ports/site.ts'
 import { readAssets } from './assets.ts'
 import { encodingFor } from './encoding.ts'
 import { documentHeaders, fileHeaders, frameHeaders } from './headers.ts'

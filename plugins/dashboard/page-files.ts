@@ -2,8 +2,8 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PluginInfo } from '../../core/types/plugin-info.ts'
-import type { PluginPage } from '../../core/types/plugin-page.ts'
+import type { PluginInfo } from '../../core/types/plugin/info.ts'
+import type { PluginPage } from '../../core/types/plugin/page.ts'
 
 export interface PageFile {
   readonly type: string

@@ -2,10 +2,10 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { Plan, RequestContext, Target } from '../../core/types/context.ts'
-import type { ServedOperation } from '../../core/types/operation.ts'
-import type { MediaOperation } from '../../core/types/operations.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { ServedOperation } from '../../core/types/operations/operation.ts'
+import type { MediaOperation } from '../../core/types/operations/operations.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Plan, RequestContext, Target } from '../../core/types/request/context.ts'
 
 /** The model of a search that names no provider. */
 const ANY_SEARCH = 'search'

@@ -1,9 +1,9 @@
 // Serves one request with the cache: it gets a cached answer, waits for an equal request, or calls upstream and stores its answer.
 import { isConversation } from '../../core/calls/conversation.ts'
 import { callOf } from '../../core/records/cached-call.ts'
-import type { RequestContext, Slot } from '../../core/types/context.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
+import type { RequestContext, Slot } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import type { DirectiveReader } from './cache-directives.ts'
 import { isComplete } from './complete-answer.ts'
 import { isFresh, type KeptAnswer } from './kept-answer.ts'

@@ -1,5 +1,5 @@
 // Merges the cache directives of a request from headers and from plugins.
-import type { RequestContext, Slot } from '../../core/types/context.ts'
+import type { RequestContext, Slot } from '../../core/types/request/context.ts'
 import type { CacheDirectives } from './service.ts'
 
 export const MAX_TTL_MS = 365 * 86_400_000

@@ -1,6 +1,6 @@
 // Decides which answers are cached: complete ones with text, and vectors. Truncated, refused and filtered answers, and tool calls, are not.
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 type Json = Record<string, unknown>
 

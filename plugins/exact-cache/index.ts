@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { answering } from './answering.ts'
 import { directiveReader, MAX_TTL_MS } from './cache-directives.ts'
 import { cachePolicy } from './key.ts'

@@ -1,5 +1,5 @@
 // A cached answer: the bytes that were sent, and their cost.
-import type { CachedCall } from '../../core/types/context.ts'
+import type { CachedCall } from '../../core/types/request/context.ts'
 
 export interface KeptAnswer {
   /** Epoch ms. */

@@ -2,7 +2,7 @@
 // needs the master key.
 import { comparableJson } from '../../core/json/comparable-json.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Dialect, Frozen, Json, Operation } from '../../core/types/request/canonical.ts'
 import type { CachePolicyService, PolicyVersion } from './service.ts'
 
 /** Everything that a key covers besides the request's form; all members are required. */

@@ -1,6 +1,6 @@
 // Types of the answer caches for other plugins: directives for one request, additions to every key, and the lookup's result. The saved
-// cost is in `ctx.cachedCall` and `outcome.cachedCall` (core/types/context.ts).
-import type { RequestContext } from '../../core/types/context.ts'
+// cost is in `ctx.cachedCall` and `outcome.cachedCall` (core/types/request/context.ts).
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Cache directives of one request. An absent member keeps the configured value. */
 export interface CacheDirectives {
@@ -60,7 +60,7 @@ export interface CachePolicyService {
   of(ctx: RequestContext): string
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     exactCache: ExactCacheService
     cachePolicy: CachePolicyService

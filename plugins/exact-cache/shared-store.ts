@@ -1,8 +1,8 @@
 // Shares answers between replicas in the gateway's shared storage. They are sealed under the organization's key and bound to their place,
 // so that others can neither read nor insert them. A store that does not answer counts as a miss.
 import { z } from 'zod'
-import type { CachedCall } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { CachedCall } from '../../core/types/request/context.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 
 export interface SharedStore {

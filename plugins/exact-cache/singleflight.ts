@@ -1,7 +1,8 @@
 // Single flight: while one request is being answered, equal ones wait for its answer. It works within one process, and between the workers
 // of one address. Between replicas a follower would have to poll the shared store, and would wait in vain for a leader that crashed.
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Clock } from '../../core/types/ports.ts'
+
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 
 /** How a flight ended: with an answer, without one (null), or because the leader's caller left. */

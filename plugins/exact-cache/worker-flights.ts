@@ -1,7 +1,8 @@
 // Single flight between the workers of one address: one of them answers, and the others find its answer in the shared store.
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Clock } from '../../core/types/ports.ts'
-import type { Siblings } from '../../core/types/siblings.ts'
+
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { Siblings } from '../../core/types/ports/siblings.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { followed } from './singleflight.ts'
 
 /** `kept`: the answer is in the shared store. `none`: there is none, and each request calls upstream itself. `left`: the caller left. */

@@ -1,6 +1,6 @@
 // GET /api/free-pool: whether the pool serves the caller's organization, its limits, and what is used of them.
 import { z } from 'zod'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { PoolLimits } from './limits.ts'
 import { accountsOf, GLOBAL, rangesOf, startsAt, WINDOW_NAMES } from './windows.ts'
 

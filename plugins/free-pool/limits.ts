@@ -1,8 +1,8 @@
 // The limits of the free pool at admission: reserves the estimated tokens of a request in the windows of its organization and of all
 // organizations, and says when a refused one fits.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { accountsOf, dayEnd, firstMinute, fitsAt, GLOBAL, rangesOf, startsAt, WINDOW_NAMES, type WindowName } from './windows.ts'
 
 type Ledger = Services['ledger']

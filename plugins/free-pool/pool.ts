@@ -1,7 +1,7 @@
 // The virtual model of the free pool: its targets are the shared connections of the gateway's own organization.
 
-import type { Services } from '../../core/types/plugin.ts'
-import type { Logger } from '../../core/types/ports.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 
 /** Records of other organizations show this account instead of the connection's id. */
 export const ACCOUNT = 'free-pool'

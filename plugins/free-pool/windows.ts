@@ -1,6 +1,6 @@
 // Rolling windows over the ledger's accounts. Tokens are counted in the minute and in the hour in which a request began: a window is the
 // sum of the minutes up to the first whole hour, and of the hours from there.
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 
 type Balance = Awaited<ReturnType<Services['ledger']['balances']>>[number]
 type AccountRange = Parameters<Services['ledger']['sum']>[1][number]

@@ -1,9 +1,9 @@
 // Guardrails inspect requests and answers for secrets, personal data, topics, words and prompt injection. Callers cannot switch them off.
 // When they are off, they register no hooks.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { Frozen } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { combinedPolicy } from './combined.ts'
 import { guard } from './guard.ts'
 import { guardOperations } from './operations.ts'

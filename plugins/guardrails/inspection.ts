@@ -1,6 +1,6 @@
 // Inspects one direction of one request: its rules, their findings and the replacements.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 import { WINDOWS } from './policy.ts'
 import type { Redactor } from './redactor.ts'
 import { CONTEXT, type Findings, type Rule, type Span } from './rule.ts'

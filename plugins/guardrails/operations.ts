@@ -1,8 +1,8 @@
 // Inspects the texts of operations other than chat: the inputs of all of them, and the texts of transcriptions, OCR, searches, fetched
 // pages and completions.
 import { isConversation } from '../../core/calls/conversation.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 interface Guarding {
   readsInput(ctx: RequestContext): boolean

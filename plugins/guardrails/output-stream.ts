@@ -1,7 +1,7 @@
 // Inspects a streamed answer. Text that may still become a match is held back, at most 256 characters for rules with a bounded length.
 // Arguments of a tool call are held until they are complete, because clients cannot use them earlier.
-import type { Part } from '../../core/types/canonical.ts'
-import type { Delta, Emit, StreamEvent, StreamTransform } from '../../core/types/stream.ts'
+import type { Part } from '../../core/types/request/canonical.ts'
+import type { Delta, Emit, StreamEvent, StreamTransform } from '../../core/types/request/stream.ts'
 import type { Inspection } from './inspection.ts'
 import { readAfter } from './inspection.ts'
 import { Restorer } from './redactor.ts'

@@ -1,7 +1,7 @@
 // Holds a streamed answer for remote detectors until each of its texts is complete and inspected.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Part } from '../../core/types/canonical.ts'
-import type { StreamEvent } from '../../core/types/stream.ts'
+import type { Part } from '../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../core/types/request/stream.ts'
 import type { InfoText } from './remote.ts'
 import { mapPartTexts } from './texts.ts'
 

@@ -1,5 +1,5 @@
 // Runs remote detectors on whole texts, a few at a time, each with its own timeout.
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { Inspection } from './inspection.ts'
 import type { Finding, RemoteDetector, TextInfo } from './service.ts'
 

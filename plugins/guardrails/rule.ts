@@ -1,7 +1,7 @@
 // A rule that can run on pieces of a text. An attempt at a position reads at most `reach` characters from there, unless it has matched. A
 // match reads at most to the end of its last run of characters.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { Action, Direction } from './service.ts'
 
 export interface Span {

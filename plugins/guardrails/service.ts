@@ -1,5 +1,5 @@
 // Types of the service `guardrails`: adds detectors, inspects texts, tightens the policy.
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 export type Direction = 'input' | 'output'
 export type Action = 'log' | 'redact' | 'block'
@@ -65,7 +65,7 @@ export interface GuardrailService {
   tighten(ctx: RequestContext): void
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     guardrails: GuardrailService
   }

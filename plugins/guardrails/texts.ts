@@ -1,7 +1,7 @@
 // Lists the texts of requests and answers with their places: system, turns, thoughts, tool calls and their results, documents. Ids,
 // names, schemas and media are not texts.
-import type { CanonicalResponse, Choice } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Ext, Frozen, Json, Message, Part } from '../../core/types/canonical.ts'
+import type { CanonicalResponse, Choice } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Ext, Frozen, Json, Message, Part } from '../../core/types/request/canonical.ts'
 import { mapJsonStrings } from './json-strings.ts'
 import type { TextInfo } from './service.ts'
 

@@ -1,7 +1,7 @@
 // Serves liveness, readiness and /healthz. Answers have fixed fields only: no paths, no addresses.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { HealthCheck } from '../../core/types/ports.ts'
+import type { HealthCheck } from '../../core/types/ports/ports.ts'
 
 type CheckResult = Awaited<ReturnType<HealthCheck['check']>>
 

@@ -1,7 +1,7 @@
 // Parses Helicone's cache headers into cache directives.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Services } from '../../core/types/plugin.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
 import { isTrue } from './headers.ts'
 
 type CacheDirectives = Parameters<Services['exactCache']['request']>[1]

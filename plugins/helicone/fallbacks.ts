@@ -3,8 +3,8 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { checkedModelId } from '../../core/models/model-id.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { Candidate, RequestContext, Target } from '../../core/types/context.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Candidate, RequestContext, Target } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import type { ProviderAt } from './provider-hosts.ts'
 
 export interface Fallback {

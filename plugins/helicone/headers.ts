@@ -1,5 +1,5 @@
 // Names of Helicone's headers, and their boolean syntax.
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
 
 const PREFIX = 'helicone-'
 

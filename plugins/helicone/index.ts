@@ -2,7 +2,7 @@
 // header names.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { cacheWishes } from './cache-directives.ts'
 import { failover, readFallbacks } from './fallbacks.ts'
 import { hasHelicone, isTrue, strip } from './headers.ts'

@@ -1,9 +1,9 @@
 // Finds the configured provider for a base URL that a caller names. It only selects an existing connection; no request is sent to the URL
 // itself.
 import type { Configuration } from '../../core/config/configuration.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Services } from '../../core/types/plugin.ts'
-import type { Provider } from '../../core/types/provider.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Provider } from '../../core/types/ports/provider.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 export type ProviderAt = (ctx: RequestContext, url: string) => string | null
 

@@ -1,9 +1,9 @@
 // `Helicone-RateLimit-Policy: <quota>;w=<seconds>;u=request|cents;s=<user|property>`: a limit that a caller sets for its key or for each
 // of its users. It applies in addition to the gateway's own limits.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
-import type { Services } from '../../core/types/plugin.ts'
-import type { Counters } from '../../core/types/ports.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Counters } from '../../core/types/ports/ports.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export interface RatePolicy {
   readonly quota: number

@@ -1,7 +1,8 @@
 // Reads Helicone's request headers (properties, options, credential) and writes its answer headers.
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Services } from '../../core/types/plugin.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { FallbackState } from './fallbacks.ts'
 import { namesIn } from './headers.ts'
 import type { RatePolicy } from './rate-policy.ts'

@@ -1,8 +1,8 @@
 // Claims the ids that callers give their requests: each is accepted once across processes, for as long as a record may contain it.
 import { sql } from '../../core/db/sql.ts'
-import type { Migration } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const HOUR_MS = 3_600_000

@@ -1,8 +1,8 @@
 // `Helicone-Retry-*`: retries the same account, with growing pauses, before the next one is tried.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Clock, HeaderBag } from '../../core/types/ports.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Clock, HeaderBag } from '../../core/types/ports/ports.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import { isTrue, wholeNumber } from './headers.ts'
 
 export interface RetryPolicy {

@@ -1,6 +1,6 @@
 // Writes the gateway's answer to an intercepted request.
 import type { ServerResponse } from 'node:http'
-import type { Sink } from '../../core/types/ports.ts'
+import type { Sink } from '../../core/types/ports/ports.ts'
 
 export function answerSink(response: ServerResponse): Sink {
   let head: { readonly status: number; readonly headers: readonly string[] } | null = null

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serialize } from '../../core/timing/serialize.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import { type Authority, keptAuthority, newAuthority } from './authority.ts'
 import type { Conversion } from './convert.ts'
 import { defaultHostsFile, mappedHosts, writeHosts } from './hosts-file.ts'

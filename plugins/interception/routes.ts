@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Controller } from './controller.ts'
 import type { InterceptionOptions } from './options.ts'
 import { aliasesSchema } from './state-file.ts'

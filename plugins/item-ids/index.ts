@@ -2,8 +2,8 @@
 // request is sent once more to the same account, with the opposite choice.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/canonical.ts'
-import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../core/types/request/canonical.ts'
+import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
 
 export const itemIds = definePlugin({
   name: 'item-ids',

@@ -1,7 +1,7 @@
 // Identifies the caller by the MAC of the presented key, in memory.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Principal, RequestContext } from '../../core/types/context.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
+import type { Principal, RequestContext } from '../../core/types/request/context.ts'
 import { KEY_PREFIX } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
 

@@ -1,8 +1,8 @@
 // The section `keys` of gateway.config.ts.
 import type { SecretRef } from '../../core/config/secret.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { ResourceKind } from '../../core/types/resource.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { ResourceKind } from '../../core/types/plugin/resource.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { bodyOf, type DeclaredKey, declaredKey, fieldsOf, NO_FIELDS } from './fields.ts'
 import { newSecret } from './secret.ts'
 import { archiveKey, configKeys, declareKey, insertKey, type NewKey } from './store.ts'

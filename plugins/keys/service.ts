@@ -1,5 +1,5 @@
 // Types of the service `keys`: the parts of a client key that other plugins read.
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 export interface ClientKey {
   readonly id: number
@@ -42,7 +42,7 @@ export interface KeyService {
   onCreated(fn: (key: ClientKey) => Promise<void>): () => void
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     keys: KeyService
   }

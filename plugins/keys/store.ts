@@ -1,7 +1,7 @@
 // Stores client keys as rows. They never contain the secret: only its MAC, for look-ups.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 const nullableInt = z.number().int().nullable()
 

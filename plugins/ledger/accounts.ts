@@ -1,7 +1,7 @@
 // Accounts in SQL. The texts are constant, because they run for each request and engines keep them prepared.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql, Statement } from '../../core/types/db.ts'
+import type { Db, Sql, Statement } from '../../core/types/ports/db.ts'
 import type { Account, Balance, Hold } from './service.ts'
 
 /**

@@ -1,8 +1,8 @@
 // The fact that requests were answered whose price is unknown: their cost is in no budget and in no report.
 import { sql } from '../../core/db/sql.ts'
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 const DAY_MS = 86_400_000
 /** A look reads at most this many of the newest usage rows. */

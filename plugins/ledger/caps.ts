@@ -1,6 +1,6 @@
 // Caps over the windows of accounts: the check of an admission, the sum for displays, and the end of old windows.
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql, Statement } from '../../core/types/db.ts'
+import type { Db, Sql, Statement } from '../../core/types/ports/db.ts'
 import { nano } from './accounts.ts'
 import type { AccountRange, Cap } from './service.ts'
 

@@ -1,8 +1,8 @@
 // Writes the progress of running requests at intervals: a crash leaves at most two seconds of a stream unbooked.
 import type { PriceService } from '../../core/services.ts'
-import type { LiveRequest, Step } from '../../core/types/context.ts'
-import type { Db, Statement } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db, Statement } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { LiveRequest, Step } from '../../core/types/request/context.ts'
 import { checkpoint, type Progress } from './dispatch.ts'
 import { progressOf } from './recovery.ts'
 import type { Trace } from './traces.ts'

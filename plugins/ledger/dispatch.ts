@@ -1,8 +1,8 @@
 // The dispatch row of a request in flight: written at admission, deleted at settlement. Recovery finds interrupted requests by it.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Db, Statement } from '../../core/types/db.ts'
+import type { Db, Statement } from '../../core/types/ports/db.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { Hold, Measure } from './service.ts'
 
 const INSERT = `INSERT INTO ledger_dispatch (request_id, boot_id, at, facts, holds) VALUES (?, ?, ?, ?, ?)

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { isInDoubt } from '../../core/db/storage-fault.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { LiveRequest } from '../../core/types/context.ts'
+import type { LiveRequest } from '../../core/types/request/context.ts'
 import { accountNames, balances, balancesOf, book, charge, dropAccounts, release, reserve, restate } from './accounts.ts'
 import { unpricedFacts } from './attention.ts'
 import { fits, forgetBefore, sumOf } from './caps.ts'

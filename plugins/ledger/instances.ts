@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 /** Interval of the heartbeat. */
 export const HEARTBEAT_MS = 10_000

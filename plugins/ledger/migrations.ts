@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // Only one index besides the primary key: every indexed column costs time for each request (docs/performance.md).
 const tables = (keyed: string): string => `

@@ -1,7 +1,7 @@
 // Reads stored packs of traces, and takes those whose requests will not settle any more.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { type DispatchRow, factsIn } from './dispatch.ts'
 
 type Traced = Pick<DispatchRow, 'request_id' | 'at' | 'facts'>

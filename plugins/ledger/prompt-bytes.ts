@@ -1,8 +1,8 @@
 // Counts prompt bytes of a request's body, for the token estimate after a crash. Base64 media is billed by picture or page, not as text.
 // Otherwise an image of some megabytes would count as a million tokens, more than was reserved.
 import { isConversation } from '../../core/calls/conversation.ts'
-import type { Frozen, Part } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { Frozen, Part } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** For shorter bodies the difference is small. */
 const LONG_BYTES = 65_536

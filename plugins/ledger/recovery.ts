@@ -2,10 +2,10 @@
 // answered, so the usage at the last checkpoint is booked, at least the prompt.
 import { accountOf } from '../../core/records/request-record.ts'
 import type { PriceService } from '../../core/services.ts'
-import type { Candidate } from '../../core/types/context.ts'
-import type { Db, Statement } from '../../core/types/db.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Db, Statement } from '../../core/types/ports/db.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Candidate } from '../../core/types/request/context.ts'
 import { bookInterrupted, release } from './accounts.ts'
 import {
   type DispatchRow,

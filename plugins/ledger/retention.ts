@@ -1,7 +1,7 @@
 // Deletes old usage rows, a thousand at a time, so that no writer waits long.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 export const RETENTION_MS = 3_600_000
 const BATCH = 1000

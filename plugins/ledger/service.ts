@@ -1,6 +1,7 @@
 // Types of the service `ledger`: accounts with reservations, and one usage row per upstream step.
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Db } from '../../core/types/db.ts'
+
+import type { Db } from '../../core/types/ports/db.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Spent and reserved amounts of one name in one window. */
 export interface Account {
@@ -197,7 +198,7 @@ export interface UsageReader {
   charged(db: Db, filter: UsageFilter): Promise<Charged>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     ledger: LedgerService
   }

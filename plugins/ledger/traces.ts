@@ -1,7 +1,7 @@
 // Traces on SQLite. The requests of one commit share a stored row, a pack, because a row for each is written and deleted within
 // milliseconds. The row is deleted with the last of them. A request that runs longer gets a row of its own (checkpoints.ts). A request
 // with a reservation has one from the start, because its accounts depend on it.
-import type { Join, Joined, Sql, Statement } from '../../core/types/db.ts'
+import type { Join, Joined, Sql, Statement } from '../../core/types/ports/db.ts'
 import { insertKnown, type Known, type Progress, promote, removeDispatch } from './dispatch.ts'
 
 const INSERT = 'INSERT INTO ledger_traces (boot_id, seq, at, requests) VALUES (?, ?, ?, ?)'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
 import { REPLAY_SOURCE } from '../../core/records/replays.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 import type { UsageFilter, UsageGroup, UsageReader, UsageRow, UsageSum } from './service.ts'
 import { type StoredRow, usageRowOf } from './stored-row.ts'
 

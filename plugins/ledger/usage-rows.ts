@@ -1,9 +1,9 @@
 // Builds usage rows from a request's outcome, and writes them.
 import { groupedInsert, type SqlValue } from '../../core/db/grouped-insert.ts'
 import { accountOf } from '../../core/records/request-record.ts'
-import type { Usage } from '../../core/types/answer.ts'
-import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
-import type { Join, Sql, Statement } from '../../core/types/db.ts'
+import type { Join, Sql, Statement } from '../../core/types/ports/db.ts'
+import type { Usage } from '../../core/types/request/answer.ts'
+import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/request/context.ts'
 import type { Booked } from './dispatch.ts'
 import type { UsageRow, UsageTokens } from './service.ts'
 

@@ -1,6 +1,6 @@
 // The fact that a listener to live events was too slow a short time ago.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 /** A loss is no news after this time. */
 const NEWS_MS = 15 * 60_000

@@ -1,5 +1,5 @@
 // Holds event rings by organization, and their listeners. One timer serves all listeners; it stops without listeners.
-import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Clock, Timer } from '../../core/types/ports/ports.ts'
 import type { Relay } from './relay.ts'
 import { Ring, type Told } from './ring.ts'
 import { Subscriber } from './subscriber.ts'

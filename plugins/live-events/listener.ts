@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 
 const SESSION_TOKEN = /^[\w-]{1,2048}\.[\w-]{1,2048}\.[\w-]{1,1024}$/
 const LOCAL: Operator = { actor: 'local', orgId: null, role: 'system', readOnly: false, auth: 'open' }

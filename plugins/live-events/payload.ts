@@ -1,6 +1,6 @@
 // Builds the live event of a completed request: figures and names, never content.
 import { answererOf, isShared, spentNano, usedTokens } from '../../core/records/request-record.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export interface LiveEvent {
   readonly request_id: string

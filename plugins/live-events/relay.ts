@@ -1,6 +1,6 @@
 // Passes the events of all workers to each of them, in one order, so that a listener sees the same at any worker. While no worker has had
 // a listener for an hour, nothing is sent.
-import type { Feed, Siblings } from '../../core/types/siblings.ts'
+import type { Feed, Siblings } from '../../core/types/ports/siblings.ts'
 import { type Relayed, shown, type Told } from './ring.ts'
 
 export interface Relay {

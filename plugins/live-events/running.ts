@@ -2,9 +2,9 @@
 // for it.
 import { z } from 'zod'
 import { accountOf } from '../../core/records/request-record.ts'
-import type { Candidate, LiveRequest } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Siblings } from '../../core/types/siblings.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Siblings } from '../../core/types/ports/siblings.ts'
+import type { Candidate, LiveRequest } from '../../core/types/request/context.ts'
 
 const text = z.string().nullable()
 const count = z.int()

@@ -1,5 +1,5 @@
 // Builds the event `state` from events of other plugins: which part of the gateway changed, and until when. Never content.
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 
 /** As in the stream. */
 export interface StateEvent {

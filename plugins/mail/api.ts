@@ -1,7 +1,7 @@
 // GET /api/mail and POST /api/mail/test: the state of outgoing mail, without links and texts.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { isMailbox } from './address.ts'
 import type { Attempt, Driver } from './drivers.ts'
 import type { Letter } from './service.ts'

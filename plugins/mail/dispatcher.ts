@@ -1,8 +1,8 @@
 // Delivers letters of the outbox one after another. A lease keeps a letter in one process at a time, and the rows are the queue: letters of
 // a killed process are found by another one or by its successor.
 import { randomId } from '../../core/ids/ids.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Timer } from '../../core/types/ports.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Timer } from '../../core/types/ports/ports.ts'
 import type { Attempt, Driver } from './drivers.ts'
 import { rendered } from './rendered.ts'
 import type { Letter } from './service.ts'

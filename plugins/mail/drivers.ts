@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectCalls } from '../../core/services.ts'
 import { encodeUtf8 } from '../../core/text/bytes.ts'
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 import { VERSION } from '../../core/version.ts'
 import { domainOf } from './address.ts'
 import type { Rendered } from './rendered.ts'

@@ -1,6 +1,6 @@
 // Metrics of letters, and the fact that letters fail for those who operate the gateway.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Finished } from './store.ts'
 import { summary } from './store.ts'
 

@@ -27,7 +27,7 @@ export interface MailService {
   link(path: string): string
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     mail: MailService
   }

@@ -1,8 +1,8 @@
 // Rows of the outbox. A letter is sealed until it is finished; then only facts about it stay.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { SealedAt } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { SealedAt } from '../../core/types/ports/ports.ts'
 
 export const letterRow = z.object({
   id: z.string(),

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { OperatorService } from '../../core/services.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 
 export interface MetricsRules {
   /** True when no credential is required. */

@@ -1,8 +1,8 @@
 // Writes the metrics of the OpenTelemetry conventions for generative AI under their Prometheus names: client metrics for upstream calls,
 // server metrics for the gateway's own requests.
 import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
-import type { MetricsFactory } from '../../core/types/plugin.ts'
+import type { MetricsFactory } from '../../core/types/plugin/plugin.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 import { OTHER_MODEL, type ShownNames } from './names.ts'
 
 /** Maximum models with their own series. Callers choose model names, and some upstreams accept any name; further models are `other`. */

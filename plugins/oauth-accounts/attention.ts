@@ -1,7 +1,7 @@
 // Facts about accounts whose refresh token the vendor refused.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Services } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 export function signInFacts(
   accounts: Pick<Services['accounts'], 'list'>,

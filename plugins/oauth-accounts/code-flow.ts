@@ -1,7 +1,7 @@
 // The authorization-code flow with PKCE (RFC 7636, S256): the address to open, and the exchange of the code for tokens.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { isLoopback, type OAuthClient, type OAuthClients } from './clients.ts'
 import type { Logins } from './logins.ts'
 import type { Loopback } from './loopback.ts'

@@ -1,7 +1,7 @@
 // The device flow (RFC 8628). The device code stays here, and the interval towards the vendor is kept however often the gateway is polled.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { OAuthClient, OAuthClients } from './clients.ts'
 import type { LoginRow, Logins } from './logins.ts'
 import type { SignIn } from './sign-in.ts'

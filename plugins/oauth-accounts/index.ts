@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { randomId } from '../../core/ids/ids.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { oauthRoutes } from './api.ts'
 import { signInFacts } from './attention.ts'
 import { checkClients, flowOf, oauthClients } from './clients.ts'

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/ids/ids.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock, Vault } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock, Vault } from '../../core/types/ports/ports.ts'
 
 const int = z.number().int()
 const loginRow = z.object({

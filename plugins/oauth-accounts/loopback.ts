@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import { isLoopback } from './clients.ts'
 import { standardCode, VendorRefusal } from './vendor-error.ts'
 

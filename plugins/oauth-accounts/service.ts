@@ -1,5 +1,5 @@
 // Type of the service `oauthAccounts`: the providers that can be signed in to, and the accounts that need a new sign-in.
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 export type OAuthFlow = 'pkce' | 'device' | 'both'
 
@@ -12,7 +12,7 @@ export interface OAuthAccountService {
   needsSignIn(connection: Connection): boolean
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     oauthAccounts: OAuthAccountService
   }

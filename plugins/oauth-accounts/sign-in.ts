@@ -1,5 +1,5 @@
 // Turns the tokens of a finished sign-in into a connection, or gives them to the connection that the same account already has.
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { OAuthClient } from './clients.ts'
 import { identityOf } from './identity.ts'
 import { type AccountRow, sameAccount, storeSignIn, type TokenSealer } from './store.ts'

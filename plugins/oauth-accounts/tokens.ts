@@ -1,9 +1,9 @@
 // The access tokens of all accounts. A valid one is returned without a promise. It is refreshed early, once for all requests and all
 // replicas, and a rotated refresh token is stored before its access token is used.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Awaitable } from '../../core/types/canonical.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
+import type { Awaitable } from '../../core/types/request/canonical.ts'
 import type { OAuthClient } from './clients.ts'
 import { type AccountRow, accountOf, releaseLease, storeRefresh, type TokenSealer, type TokenSet, takeLease } from './store.ts'
 import type { TokenAnswer, Vendor } from './vendor.ts'

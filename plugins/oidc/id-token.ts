@@ -1,6 +1,6 @@
 // Verifies an ID token: signature by a published key, issuer, audience, times and nonce.
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions, errors as joseErrors } from 'jose'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { Issuer, KeySet } from './issuer.ts'
 import { refusal } from './refusal.ts'
 

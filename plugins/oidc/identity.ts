@@ -1,5 +1,5 @@
 // Reads a person from claims: the e-mail address, whether its domain may sign in, and the memberships that groups map to.
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 import { refusal } from './refusal.ts'
 
 export type ExternalIdentity = Parameters<Services['organizations']['signedInBy']>[0]

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { guardAddress, parsedAddress } from '../../core/config/addresses.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { isLoopback, issuerCalls } from './calls.ts'
 import { issuerAt } from './issuer.ts'
 import { migrations } from './migrations.ts'

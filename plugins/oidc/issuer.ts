@@ -1,7 +1,7 @@
 // Fetches the endpoints and keys that the issuer publishes. Both are cached, and stay usable while the issuer fails.
 import type { createLocalJWKSet, JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { IssuerCalls } from './calls.ts'
 import { refusal } from './refusal.ts'
 

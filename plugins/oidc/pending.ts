@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 const SECONDS = 600
 const payload = z.object({

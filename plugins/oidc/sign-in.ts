@@ -1,6 +1,6 @@
 // The two steps of a sign-in: to the identity provider, and back with a code.
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 import type { IssuerCalls } from './calls.ts'
 import { type Client, exchanged, userinfo } from './exchange.ts'
 import { verifiedIdToken } from './id-token.ts'

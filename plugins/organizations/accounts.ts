@@ -1,6 +1,6 @@
 // The rights of a person's session, from memory. Sign-in asks for them on every control-plane call.
 import type { Operator } from '../../core/types/operator.ts'
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 import type { Directory } from './directory.ts'
 import type { OrgRole } from './service.ts'
 

@@ -1,9 +1,9 @@
 // Deletes an organization: its rows in the tables of every plugin, and its data key. The audit log keeps its entries: it is a chain.
 import { sql } from '../../core/db/sql.ts'
-import type { BelongsTo, Db } from '../../core/types/db.ts'
+import type { BelongsTo, Db } from '../../core/types/ports/db.ts'
 import type { People } from './people.ts'
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface EventMap {
     /** An organization and the rows with its number are gone. Plugins with rows that hang on those delete them now. */
     'organization.deleted': { readonly org_id: number }

@@ -1,5 +1,5 @@
 // Organizations, users and memberships in memory, by number and by address. Every replica follows changes within two seconds.
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import type { Membership, Organization, OrgRole, User } from './service.ts'
 import { allMembers, livingOrganizations, type MemberRow, type OrgRow } from './store.ts'
 import { livingUsers, normalEmail, type UserRow } from './users.ts'

@@ -1,6 +1,6 @@
 // Every data-plane call of a gateway with tenants needs a key, of an organization that is neither suspended nor deleted.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import type { People } from './people.ts'
 
 export function dataPlaneGuard({ gateway, directory }: People): void {

@@ -1,7 +1,7 @@
 // Finds or creates the person whom an identity provider vouches for, and applies the memberships that its groups map to.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 import { actorOf } from './accounts.ts'
 import type { People } from './people.ts'
 import type { ExternalIdentity, OrgRole } from './service.ts'

@@ -1,7 +1,7 @@
 // Stores invitations as rows. They hold the MAC of the token only.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export const invitationRow = z.object({
   id: z.number().int(),

@@ -1,6 +1,6 @@
 // Hands letters to the plugin `mail`; without it their links are logged for the operator. Tokens stand in the fragment, which browsers send
 // to no server: neither logs of proxies nor `Referer` hold them.
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 
 export type Letter = Parameters<Services['mail']['send']>[0]
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // Rows of organizations and users are never deleted: a number in old records means the same one forever.
 export const migrations: Migration[] = [

@@ -1,8 +1,8 @@
 // Shared by the routes: the directory, the writes that change it, and the letters that go out after an answer.
 import { randomId } from '../../core/ids/ids.ts'
-import type { BelongsTo, Db, View } from '../../core/types/db.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { BelongsTo, Db, View } from '../../core/types/ports/db.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 import { type Directory, type DirectoryRules, directoryOf, loadRows, type Rows } from './directory.ts'
 import type { Letters } from './letters.ts'
 import { insertToken, type TokenKind } from './users.ts'

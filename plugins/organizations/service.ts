@@ -1,5 +1,5 @@
 // Types of the service `organizations`: tenants, people and their roles. All look-ups read memory.
-import type { Peer } from '../../core/types/ports.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 
 /** A role in one organization. `owner` may also transfer and delete it. */
 export type OrgRole = 'member' | 'admin' | 'owner'
@@ -60,7 +60,7 @@ export interface OrganizationService {
   signedInBy(identity: ExternalIdentity, peer: Peer): Promise<{ userId: number; orgId: number | null }>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     organizations: OrganizationService
   }

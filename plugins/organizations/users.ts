@@ -1,7 +1,7 @@
 // Stores users, their external identities and their one-time tokens as rows. A token's row holds its MAC only.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 const nullableInt = z.number().int().nullable()
 

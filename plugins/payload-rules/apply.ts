@@ -1,6 +1,6 @@
 // Applies payload rules to a wire body: each path is set or removed in place, so that all other bytes stay the same.
-import type { Frozen, Json } from '../../core/types/canonical.ts'
-import type { WireBody } from '../../core/types/dialect.ts'
+import type { Frozen, Json } from '../../core/types/request/canonical.ts'
+import type { WireBody } from '../../core/types/request/dialect.ts'
 import { type Path, RESERVED, type Rule } from './rule.ts'
 
 /** Applies the rule. Returns whether it changed the body. */

@@ -2,7 +2,7 @@
 // edits, but before replayed thoughts and the removal of refused fields.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { applyRule } from './apply.ts'
 import { rulesFile } from './rules-file.ts'
 

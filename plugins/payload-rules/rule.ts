@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { pathSegments } from '../../core/json/json-path.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { Json } from '../../core/types/canonical.ts'
-import type { CodecContext } from '../../core/types/dialect.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../core/types/request/dialect.ts'
 
 /** A dotted path, split into segments. */
 export type Path = readonly string[]

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 import { type Rule, type RuleSet, readRules } from './rule.ts'
 
 export interface RulesFile {

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { isForeign } from '../../core/records/request-record.ts'
-import type { BuiltInDialect, Dialect } from '../../core/types/canonical.ts'
 import type { Encoding, ReadDraft } from '../../core/types/playground.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { BuiltInDialect, Dialect } from '../../core/types/request/canonical.ts'
 import { body, DIALECTS, dialect, shown, shownOf } from './fields.ts'
 
 const encoding = z.strictObject({

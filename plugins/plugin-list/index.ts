@@ -1,7 +1,7 @@
 // GET /api/plugins: lists the running plugins with their source, their registrations and their failures.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginOverview } from '../../core/types/plugin-info.ts'
+import type { PluginOverview } from '../../core/types/plugin/info.ts'
 
 const panel = z.strictObject({
   id: z.string(),

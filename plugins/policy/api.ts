@@ -1,8 +1,8 @@
 // /api/policy: reads and sets the policies, which apply to all organizations.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import type { Policy } from './rules.ts'
 import { MODES, type PolicyRow, resetVerdicts, storeMode } from './store.ts'
 

@@ -1,6 +1,6 @@
 // Finds connections with a user's sign-in, and recognizes vendors' refusals of such credentials.
 import type { GatewayErrorShape } from '../../core/types/error.ts'
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 
 /** Connection id → provider id. */
 export type SignedIn = ReadonlyMap<string, string>

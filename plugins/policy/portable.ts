@@ -1,7 +1,7 @@
 // Exports and imports modes of the credential policy. Observed verdicts stay with the gateway that observed them.
 import { z } from 'zod'
-import type { View } from '../../core/types/db.ts'
-import type { PortableKind } from '../../core/types/portable.ts'
+import type { PortableKind } from '../../core/types/plugin/portable.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { MODES, type PolicyRow, storeMode } from './store.ts'
 
 const data = z.strictObject({ provider_id: z.string().min(1).max(64), mode: z.enum(MODES) })

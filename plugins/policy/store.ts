@@ -1,7 +1,7 @@
 // Stores one row per provider with a mode or an observed verdict. It applies to all organizations.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export const MODES = ['auto', 'allow', 'warn', 'block'] as const
 export type Mode = (typeof MODES)[number]

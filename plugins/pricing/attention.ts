@@ -1,7 +1,7 @@
 // The fact that prices changed further than expected and wait for a review. Rate cards belong to the whole gateway.
 import { sql } from '../../core/db/sql.ts'
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export function driftFacts(db: Db): AttentionFacts {
   return async ({ system }) => {

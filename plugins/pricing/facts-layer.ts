@@ -1,5 +1,5 @@
 // Adds model facts from rate cards: their prices override all others, other facts only fill gaps.
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 import type { CardCapability, CardMode } from './cards/card.ts'
 import type { PriceOrigin } from './price-service.ts'
 import type { Resolver } from './resolver.ts'

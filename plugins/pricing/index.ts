@@ -1,7 +1,7 @@
 // Prices: fetches public rate cards periodically, applies overrides, and prices each call.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 import { overrideRoutes } from './api/overrides.ts'
 import { resolveRoute } from './api/resolve.ts'
 import { syncRoutes } from './api/sync.ts'

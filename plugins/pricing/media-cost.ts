@@ -1,5 +1,5 @@
 // Computes the cost of billed units other than tokens: images, characters, pages, queries.
-import type { MediaUnits } from '../../core/types/answer.ts'
+import type { MediaUnits } from '../../core/types/request/answer.ts'
 import type { MediaPrices } from './service.ts'
 
 const PER = 1_000_000n

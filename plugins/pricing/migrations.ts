@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // The card is one row, because every replica reads and replaces it as a whole.
 export const migrations: Migration[] = [

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import type { PriceList } from './cards/price-names.ts'
 
 export interface Override {

@@ -1,9 +1,9 @@
 // Exports and imports price overrides.
 import type { z } from 'zod'
-import type { Json } from '../../core/types/canonical.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { PortableKind } from '../../core/types/portable.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { PortableKind } from '../../core/types/plugin/portable.ts'
+import type { View } from '../../core/types/ports/db.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
 import { overrideBody, overrideRecordOf, overridesOf } from './api/overrides.ts'
 import { allOverrides, type OverrideRows, replaceOverrides } from './overrides.ts'
 

@@ -1,8 +1,8 @@
 // Prices each upstream call from memory.
 import type { Billable, PriceService, StepPrice } from '../../core/services.ts'
-import type { MediaUnits } from '../../core/types/answer.ts'
-import type { ModelPrice } from '../../core/types/prices.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { MediaUnits } from '../../core/types/request/answer.ts'
 import { chargeOf, type MarkupRules } from './markup.ts'
 import { mediaCost } from './media-cost.ts'
 import type { Resolver } from './resolver.ts'

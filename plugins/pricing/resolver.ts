@@ -1,6 +1,6 @@
 // Finds the price of a model and its source: overrides take precedence over the card, and the card over built-in prices.
-import type { Clock } from '../../core/types/ports.ts'
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 import type { CardLookup, CardMatch } from './cards/lookup.ts'
 import { isUnit, isVariantOf, modelPrice, type PriceList, priceList } from './cards/price-names.ts'
 import type { Override, OverrideIndex } from './overrides.ts'

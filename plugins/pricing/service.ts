@@ -1,5 +1,5 @@
 // Types of the price services. All prices are nano-USD per 1M units, so that a cost is always `ceil(units * price / 1e6)`.
-import type { ModelPrice } from '../../core/types/prices.ts'
+import type { ModelPrice } from '../../core/types/ports/prices.ts'
 
 export type PriceSource = 'override' | 'primary' | 'fallback' | 'builtin' | 'none'
 
@@ -53,7 +53,7 @@ export interface PricingStatus {
   summary(): { ok: boolean; last_success_at: string | null } | null
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     rateCard: RateCardService
     pricingStatus: PricingStatus

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Db, View } from '../../core/types/ports/db.ts'
 import { type Book, type BookModel, CARD_SOURCES, type CardSource, type Drift } from './book.ts'
 
 const int = z.number().int()

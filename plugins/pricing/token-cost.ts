@@ -1,7 +1,8 @@
 // Computes the exact token cost of one call, rounded up once. It runs for every request, so it uses numbers while these are exact: up to
 // 2^53 nano-USD for 1M tokens.
-import type { Usage } from '../../core/types/answer.ts'
-import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/prices.ts'
+
+import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../core/types/ports/prices.ts'
+import type { Usage } from '../../core/types/request/answer.ts'
 import type { PriceList } from './cards/price-names.ts'
 import type { MediaPrices, MediaWish } from './service.ts'
 

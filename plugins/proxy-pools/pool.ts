@@ -1,6 +1,6 @@
 // A pool in memory: its opened URL and its connections.
-import type { Db } from '../../core/types/db.ts'
-import type { Logger, Vault } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Logger, Vault } from '../../core/types/ports/ports.ts'
 import { allAssignments, allPools, type PoolRow } from './store.ts'
 
 export interface Pool {

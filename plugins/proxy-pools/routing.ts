@@ -1,8 +1,8 @@
 // Selects the proxy of a call. After a failure of a proxy that is not strict, the call goes direct once.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { ProxyService } from '../../core/services.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import type { Pool } from './pool.ts'
 
 /** A pool that keeps failing is logged once in this time. */

@@ -1,7 +1,7 @@
 // Stores proxy pools as rows, with the pool of each connection. The URL is sealed, because it may contain a password.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 const int = z.number().int()
 

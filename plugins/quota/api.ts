@@ -1,8 +1,8 @@
 // /api/quota: shows the remaining quota as providers reported it.
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { ExhaustedAccounts } from './exhausted.ts'
 import type { Meter } from './meter.ts'
 import type { Refresher } from './refresh.ts'

@@ -1,6 +1,6 @@
 // Facts about accounts without quota. Each is one fact with that of the account's state.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 import type { ExhaustedAccounts } from './exhausted.ts'
 
 export function quotaFacts(accounts: Pick<Services['accounts'], 'list'>, exhausted: ExhaustedAccounts): AttentionFacts {

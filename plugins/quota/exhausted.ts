@@ -1,9 +1,9 @@
 // Tracks accounts without remaining quota: in memory for every request, in rows for the next boot and for other processes. The event is
 // emitted once each time an account runs out.
 import { globMatch } from '../../core/text/glob.ts'
-import type { Db, View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Db, View } from '../../core/types/ports/db.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { deleteExhausted, type ExhaustedRow, storeExhausted } from './store.ts'
 
 interface Block {

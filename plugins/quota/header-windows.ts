@@ -1,7 +1,7 @@
 // Reads quota windows from the rate-limit headers of an answer: `x-ratelimit-*` of the OpenAI family, Anthropic's per key, and
 // Anthropic's unified ones for subscriptions.
 import { durationMs, RATE_LIMIT_MAX_MS } from '../../core/errors/retry-hint.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
 import type { QuotaWindow } from './service.ts'
 
 const FAMILY = /^(?:x-)?ratelimit-(limit|remaining|reset)(?:-([a-z0-9_-]{1,60}))?$/

@@ -1,9 +1,9 @@
 // Tracks remaining quota: snapshots per account from the headers of every answer and from usage APIs. An account without quota, or at a
 // rate limit, is skipped until the reset.
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Candidate, RequestContext } from '../../core/types/context.ts'
-import type { Connection } from '../../core/types/provider.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import { quotaRoutes } from './api.ts'
 import { quotaFacts } from './attention.ts'
 import { ExhaustedAccounts } from './exhausted.ts'

@@ -1,8 +1,8 @@
 // Keeps snapshots of all accounts: from answer headers and from drivers. They are stored with a delay.
 import { BatchWriter } from '../../core/db/batch-writer.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { ExhaustedAccounts } from './exhausted.ts'
 import { headerWindows } from './header-windows.ts'
 import type { QuotaReading } from './service.ts'

@@ -1,8 +1,8 @@
 // Queries vendors that have a driver: at an operator's request, and every few minutes for accounts in use.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import type { DirectAnswer } from '../../core/services.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { Meter } from './meter.ts'
 import type { QuotaDriver } from './service.ts'
 

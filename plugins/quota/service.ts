@@ -1,6 +1,6 @@
 // Types of the service `quota`: reads quotas, and adds usage drivers for vendors.
 import type { DirectAnswer } from '../../core/services.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 export interface QuotaWindow {
   /** The vendor's name: `5h`, `7d`, `requests`, `tokens-minute`. */
@@ -57,7 +57,7 @@ interface QuotaExhausted {
   readonly occurred_at: string
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     quota: QuotaService
   }

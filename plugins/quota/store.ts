@@ -1,7 +1,7 @@
 // Stores the last snapshots and the exhausted accounts as rows. Both belong to a connection, which belongs to an organization.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import type { Snapshot } from './snapshot.ts'
 
 const amount = z.number().nullable()

@@ -2,8 +2,8 @@
 // allow-list, so that a refused caller uses no quota.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
-import type { TakeResult } from '../../core/types/ports.ts'
+import type { TakeResult } from '../../core/types/ports/ports.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 import { overRate } from './refusal.ts'
 import { ratesRoute } from './use.ts'
 

@@ -1,6 +1,6 @@
 // GET /api/rate-limits: what keys use of their limits per minute now.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 
 const MOST = 200
 

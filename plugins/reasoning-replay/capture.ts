@@ -1,7 +1,7 @@
 // Captures thoughts of an answer with tool calls, streamed or whole.
-import type { Choice } from '../../core/types/answer.ts'
-import type { Frozen, Part, ReasoningPart } from '../../core/types/canonical.ts'
-import type { StreamEvent, StreamTransform } from '../../core/types/stream.ts'
+import type { Choice } from '../../core/types/request/answer.ts'
+import type { Frozen, Part, ReasoningPart } from '../../core/types/request/canonical.ts'
+import type { StreamEvent, StreamTransform } from '../../core/types/request/stream.ts'
 import type { KeyOf } from './scope.ts'
 
 export interface Capture extends StreamTransform {

@@ -1,8 +1,8 @@
 // Restores thoughts in the history of a request: for chat upstreams in the field that they read, for messages upstreams as their own
 // signed blocks.
 import { bringsSecret, signatureFits } from '../../core/models/signature.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject, Message, ReasoningPart } from '../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject, Message, ReasoningPart } from '../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../core/types/request/dialect.ts'
 import type { KeyOf } from './scope.ts'
 import type { Find, Wanted } from './thoughts.ts'
 

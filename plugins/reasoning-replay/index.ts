@@ -3,8 +3,8 @@
 // them. Off by default; then no request is inspected.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { ReasoningPart } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { ReasoningPart } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { captured } from './capture.ts'
 import { replayInChat, replayInMessages, wantedInChat, wantedInMessages } from './history.ts'
 import { migrations } from './migrations.ts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // `key` is a digest under the master key, so that it reveals no call.
 export const migrations: Migration[] = [

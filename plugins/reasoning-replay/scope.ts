@@ -1,6 +1,6 @@
 // Computes the scope of stored thoughts, and the key of thoughts that came with a tool call.
 import { comparableJson } from '../../core/json/comparable-json.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Returns the key of a call, within the scope of its request. */
 export type KeyOf = (callId: string, args: string) => string

@@ -2,9 +2,9 @@
 // place.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { ReasoningPart } from '../../core/types/canonical.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { ReasoningPart } from '../../core/types/request/canonical.ts'
 
 export interface KeptThoughts {
   readonly parts: readonly ReasoningPart[]

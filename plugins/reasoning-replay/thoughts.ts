@@ -2,8 +2,8 @@
 // and another replica can continue a conversation. A table that does not answer counts as a miss.
 import { ExpiringMap } from '../../core/collections/expiring-map.ts'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
-import type { ReasoningPart } from '../../core/types/canonical.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { ReasoningPart } from '../../core/types/request/canonical.ts'
 import { type KeptThoughts, type ThoughtRow, thoughtStore } from './store.ts'
 
 /** A turn of a history that lacks its thoughts. */

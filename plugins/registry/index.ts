@@ -1,7 +1,7 @@
 // GET /api/registry: lists the known providers, and the fields that a connection to each needs.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Provider } from '../../core/types/provider.ts'
+import type { Provider } from '../../core/types/ports/provider.ts'
 
 const DIALECTS = ['chat', 'messages', 'responses', 'generate_content'] as const
 

@@ -1,6 +1,6 @@
 // The fact that the request log lost rows a short time ago.
 import type { AttentionFacts } from '../../core/types/attention.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import type { LogQueue } from './queue.ts'
 
 /** A loss is no news after this time. */

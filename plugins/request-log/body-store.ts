@@ -1,6 +1,6 @@
 // Stores bodies as rows: sealed, separate from the log's own rows, with their size as a running sum (a scan would read gigabytes).
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export interface SealedBodies {
   readonly request_id: string

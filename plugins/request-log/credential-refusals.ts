@@ -1,7 +1,8 @@
 // Samples calls with a wrong or missing credential: they cost their sender nothing, so the log keeps some of them, and the metric counts
 // all.
-import type { Outcome } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Outcome } from '../../core/types/request/context.ts'
 
 const MINUTE_MS = 60_000
 

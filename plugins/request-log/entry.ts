@@ -1,8 +1,8 @@
 // A settled exchange for the log. It is captured on the request path and formatted later.
 import { answererOf, isShared } from '../../core/records/request-record.ts'
-import type { Dialect, Json } from '../../core/types/canonical.ts'
-import type { Attempt, Outcome, RequestContext } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
+import type { Dialect, Json } from '../../core/types/request/canonical.ts'
+import type { Attempt, Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export interface Entry {
   readonly requestId: string

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
-import type { Sql } from '../../core/types/db.ts'
+import type { Sql } from '../../core/types/ports/db.ts'
 
 const MAX_CHOICES = 50
 /** The gateway's own id, or a caller's UUID. */

@@ -1,7 +1,7 @@
 // The request log: writes a row for every exchange with a delay, and the bodies if enabled.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { logRoutes } from './api.ts'
 import { lossFacts } from './attention.ts'
 import { captureAnswers, failureAnswer } from './bodies/capture.ts'

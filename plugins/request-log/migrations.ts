@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // Each index costs every request, and one by model as much as all others together (docs/performance.md). So there is one index for pages,
 // which grows only at its end and contains the most common filters. Small indexes cover failures, and the users and sessions that

@@ -2,8 +2,8 @@
 // with requests served in between. Rows are ordered by their end, so a long answer may be slightly out of order; a step still removes the
 // oldest rows.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { removed } from './body-store.ts'
 
 export interface Limits {

@@ -1,5 +1,5 @@
 // Type of the service `requestLog`.
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Bodies that are not stored, even when bodies are logged. */
 export interface OmittedBodies {
@@ -12,7 +12,7 @@ export interface RequestLogService {
   omit(ctx: RequestContext, bodies: OmittedBodies): void
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     requestLog: RequestLogService
   }

@@ -1,6 +1,6 @@
 // Reads the log: rows, facets, one row.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { conditionsOf, type LogFilter, type Place } from './filters.ts'
 
 export interface LogRow {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { backDays } from '../../core/http/window.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 /** Newest rows that a summary reads. More would hold up other queries of SQLite. */
 const ROWS = 10_000

@@ -1,8 +1,8 @@
 // The attempt timeline in its stored and public form: one line for each upstream call and each skipped candidate.
 import { accountOf } from '../../core/records/request-record.ts'
 import { sanitizeMessage } from '../../core/text/sanitize.ts'
-import type { Attempt, Step } from '../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
+import type { Attempt, Step } from '../../core/types/request/context.ts'
 import { codeOf, type Entry, messageOf } from './entry.ts'
 
 export interface TimelineLine {

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { notFound } from '../../core/http/api-routes.ts'
 import { idParams } from '../../core/http/schemas.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Clock } from '../../core/types/ports.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import type { AccountState } from './accounts/account-state.ts'
 import type { AccountStateRecord, AccountStateService, AccountStatus } from './service.ts'
 

@@ -1,6 +1,6 @@
 // Facts about accounts that need attention: circuits, refused credentials, cooldowns, exhausted quotas, and outages of providers.
 import type { AttentionFacts, AttentionItem, AttentionLever } from '../../core/types/attention.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { AccountBook } from './accounts/account-book.ts'
 import { recordOf } from './api.ts'
 import { MAJOR, type OutageWatch } from './events.ts'

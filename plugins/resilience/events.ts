@@ -1,6 +1,6 @@
 // Emits the events of accounts and providers: each once per transition, across processes.
-import type { EventMap, PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { EventMap, PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 interface OfAccount {
   readonly provider: string
@@ -35,7 +35,7 @@ export interface ProviderOutage {
   readonly dedup_key: string
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface EventMap {
     'account.cooldown_started': CooldownStarted
     'account.quota_exhausted': OfAccount

@@ -1,9 +1,9 @@
 // Account metrics. Labels come from connections and from closed sets, never from a request. Gauges are read at scrape time, so requests do
 // not pay for them.
 import { CUSTOM_PROVIDER } from '../../core/models/gen-ai.ts'
-import type { Attempt } from '../../core/types/context.ts'
-import type { PluginGateway, TallySeries } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway, TallySeries } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Attempt } from '../../core/types/request/context.ts'
 import type { AccountBook } from './accounts/account-book.ts'
 import type { Circuit } from './accounts/breaker.ts'
 

@@ -1,6 +1,6 @@
 // Types of the service `accountState`: reads and changes the state of accounts.
 import type { SkipReason } from '../../core/types/error.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 export type AccountStatus = 'active' | 'cooldown' | 'circuit_open' | 'quota_exhausted' | 'auth_failed'
 
@@ -49,7 +49,7 @@ export interface CredentialService {
   renew(connection: Connection): Promise<boolean>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     accountState: AccountStateService
     modelListProbe: ModelListProbe

@@ -1,6 +1,6 @@
 // Emits `account.state_changed` when a part of an account's state changes: circuit, cooldown, quota, credential. Time alone emits nothing:
 // `until` says when a state ends.
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { AccountState } from './accounts/account-state.ts'
 
 interface Part {

@@ -2,7 +2,7 @@
 // its response.
 import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
-import type { Clock, Vault } from '../../core/types/ports.ts'
+import type { Clock, Vault } from '../../core/types/ports/ports.ts'
 
 const TOKEN = 20
 /** Milliseconds in base 36, until the year 5188. */

@@ -1,7 +1,7 @@
 // Pages through the input items of a stored response.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { randomId } from '../../core/ids/ids.ts'
-import type { JsonObject } from '../../core/types/canonical.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
 import type { Ids } from './ids.ts'
 
 export interface InputPage {

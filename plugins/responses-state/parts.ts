@@ -1,7 +1,7 @@
 // The parts of this plugin that its hooks and routes share.
-import type { JsonObject } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { ResponseItems } from '../../core/types/response-items.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
+import type { ResponseItems } from '../../core/types/request/response-items.ts'
 import type { EventLog } from './background/event-log.ts'
 import type { RunStore } from './background/run-store.ts'
 import type { ConversationStore } from './conversations/conversation-store.ts'

@@ -1,8 +1,8 @@
 // Lists, reads and deletes what is stored of one organization, for its administrators.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Sql } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Sql } from '../../core/types/ports/db.ts'
 
 export interface Listed {
   readonly kind: 'response' | 'conversation'

@@ -1,7 +1,7 @@
 // An answer in JSON.
 import { encodeUtf8 } from '../../core/text/bytes.ts'
-import type { JsonObject } from '../../core/types/canonical.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
+import type { Result } from '../../core/types/request/result.ts'
 
 export function json(value: JsonObject): Result {
   return {

@@ -1,9 +1,9 @@
 // Stored turns as rows: the request's own messages and the parts of the answer, sealed under the organization's key and bound to their place.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { JsonObject, Message } from '../../core/types/canonical.ts'
-import type { Sql, Statement } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Sql, Statement } from '../../core/types/ports/db.ts'
+import type { JsonObject, Message } from '../../core/types/request/canonical.ts'
 import { openedCache } from './chains/opened-cache.ts'
 import type { Head, Native, Turn } from './turn.ts'
 

@@ -1,5 +1,5 @@
 // The stored form of one turn.
-import type { JsonObject, Message } from '../../core/types/canonical.ts'
+import type { JsonObject, Message } from '../../core/types/request/canonical.ts'
 
 /** One turn of a conversation. */
 export interface Turn {

@@ -1,6 +1,6 @@
 // Computes the savings of a request as receipts. A request without savings costs a few comparisons.
 import { comparableJson } from '../../core/json/comparable-json.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 import type { Money } from './money.ts'
 import type { Booked } from './receipt.ts'
 import type { Saving } from './saving.ts'

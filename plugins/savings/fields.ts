@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import { inOrder, NOT_IN_ORDER } from '../../core/http/window.ts'
-import type { Sql } from '../../core/types/db.ts'
+import type { Sql } from '../../core/types/ports/db.ts'
 import type { Receipt } from './receipt.ts'
 import { METHODS } from './service.ts'
 import { MODEL_NAME, type Sum } from './sums.ts'

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 // A receipt is written with its request and gets its place in the chain (seq, prev_hash, hash) shortly afterwards.
 export const migrations: Migration[] = [

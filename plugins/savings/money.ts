@@ -1,10 +1,10 @@
 // Computes actual and avoided cost of calls at current prices.
 import { accountOf } from '../../core/records/request-record.ts'
 import type { StepPrice } from '../../core/services.ts'
-import type { Usage } from '../../core/types/answer.ts'
-import type { RequestContext, Step, Target } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Usage } from '../../core/types/request/answer.ts'
+import type { RequestContext, Step, Target } from '../../core/types/request/context.ts'
 import type { PriceRef } from './saving.ts'
 
 export interface Money {

@@ -1,5 +1,5 @@
 // Types of the service `savings`: plugins claim savings and read sums.
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** Sources of the gateway's own plugins. Other plugins use their own names. */
 export const SOURCES = ['token_filter', 'exact_cache', 'semantic_cache', 'prompt_cache', 'routing', 'free_pool'] as const
@@ -56,7 +56,7 @@ export interface SavingsService {
   totalsOf(filter: SavingsFilter, by: readonly SavingsGroup[], groups: readonly (readonly string[])[]): Promise<number[]>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     savings: SavingsService
   }

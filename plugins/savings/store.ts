@@ -1,7 +1,7 @@
 // Stores receipts as rows: booked, then added to the chain of their organization, read, and pruned.
 import { lock } from '../../core/db/lock.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql, Statement } from '../../core/types/db.ts'
+import type { Db, Sql, Statement } from '../../core/types/ports/db.ts'
 import { type Booked, chained, GENESIS, type Receipt } from './receipt.ts'
 
 /** The first and last receipt of an organization's chain. */

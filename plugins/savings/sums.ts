@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { monthsOf } from '../../core/db/months.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 import type { SavingsFilter, SavingsGroup } from './service.ts'
 
 export interface Sum {

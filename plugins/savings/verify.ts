@@ -1,7 +1,7 @@
 // Verifies an organization's chain from its first stored receipt to its head. It finds every changed, removed or added receipt. It cannot
 // detect that the whole chain was rewritten; only earlier exports can.
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { intact } from './receipt.ts'
 import { type Chain, chainOf, receiptsAfter } from './store.ts'
 

@@ -1,6 +1,6 @@
 // GET /api/settings/semantic-cache/routes: shows the state of an organization's routes.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { precisionOf, type Routes } from './routes.ts'
 
 const shownRoute = z.strictObject({

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { estimateText, noUsage } from '../../core/models/token-estimate.ts'
 import type { ConnectionService, DirectCalls } from '../../core/services.ts'
 import { decodeUtf8 } from '../../core/text/bytes.ts'
-import type { Usage } from '../../core/types/answer.ts'
-import type { Clock, Logger } from '../../core/types/ports.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { Usage } from '../../core/types/request/answer.ts'
 
 export interface EmbedderSources {
   readonly clock: Pick<Clock, 'now'>

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { answering, type Pending } from './answering.ts'
 import { semanticCacheRoutes } from './api.ts'
 import { type EmbedModel, embedder, embedModelOf } from './embedder.ts'

@@ -1,8 +1,8 @@
 // A stored answer: its text and its cost. Only complete answers with nothing but text are stored.
 import { z } from 'zod'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { Frozen } from '../../core/types/canonical.ts'
-import type { CachedCall } from '../../core/types/context.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { Frozen } from '../../core/types/request/canonical.ts'
+import type { CachedCall } from '../../core/types/request/context.ts'
 
 /** Maximum UTF-16 units of an answer. */
 const MAX_CHARS = 128 * 1024

@@ -1,8 +1,8 @@
 // Selects the requests that may be answered by similarity, the text to compare and the scope to search: a short conversation of plain
 // text that ends with the user's turn. Any feature that could make similar questions need different answers excludes a request.
 import { comparableJson } from '../../core/json/comparable-json.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext, Target } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { RequestContext, Target } from '../../core/types/request/context.ts'
 
 const MAX_MESSAGES = 6
 const MAX_CHARS = 8000

@@ -8,7 +8,7 @@ export interface EmbeddingService {
   embed(orgId: number | null, source: string, texts: readonly string[]): Promise<Embedded>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     embeddings: EmbeddingService
   }

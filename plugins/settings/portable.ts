@@ -1,9 +1,9 @@
 // Exports and imports settings that were changed at run time: those of the gateway, or of one organization.
 import { z } from 'zod'
-import type { Json } from '../../core/types/canonical.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { PortableKind } from '../../core/types/portable.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { PortableKind } from '../../core/types/plugin/portable.ts'
+import type { View } from '../../core/types/ports/db.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
 import { changesOf } from './document.ts'
 import { type AllStored, allSettings, storeSettings } from './store.ts'
 

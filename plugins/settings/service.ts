@@ -11,7 +11,7 @@ export interface RuntimeSettingsService {
   change(key: string, value: unknown, changer: Changer, actor: string): Promise<void>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     runtimeSettings: RuntimeSettingsService
   }

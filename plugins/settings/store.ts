@@ -2,7 +2,7 @@
 // gateway, the gateway's from its configuration.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Migration } from '../../core/types/db.ts'
+import type { Db, Migration } from '../../core/types/ports/db.ts'
 
 export const migrations: Migration[] = [
   {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { encodeUtf8 } from '../../core/text/bytes.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { readPayload } from './sample.ts'
 import type { ScoreReader } from './scores.ts'
 import { METHODS } from './service.ts'

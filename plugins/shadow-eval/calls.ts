@@ -1,9 +1,9 @@
 // The calls of a replay: the challenger, the judge and the embedder. They are settled under the source `shadow`.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { REPLAY_SOURCE } from '../../core/records/replays.ts'
-import type { CanonicalRequest } from '../../core/types/canonical.ts'
-import type { Target } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { CanonicalRequest } from '../../core/types/request/canonical.ts'
+import type { Target } from '../../core/types/request/context.ts'
 import { type Answer, answerOf } from './sample.ts'
 
 const TIMEOUT_MS = 120_000

@@ -1,9 +1,9 @@
 // Finds the model that a sample is replayed on: the cheapest one that can serve the request and costs at most 60 % of the one that did.
 import { estimateRequest } from '../../core/models/token-estimate.ts'
 import { globMatch } from '../../core/text/glob.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { RequestContext, Step, Target } from '../../core/types/context.ts'
-import type { PluginGateway, Services } from '../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { RequestContext, Step, Target } from '../../core/types/request/context.ts'
 
 /** Input and output price together, as a part of the served model's. */
 const MOST = 0.6

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { systemRandom } from '../../core/ids/system-random.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { shadowRoutes } from './api.ts'
 import { replayCalls } from './calls.ts'
 import { type Captured, captureSamples } from './capture.ts'

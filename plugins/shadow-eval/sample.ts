@@ -1,8 +1,8 @@
 // A sample: the request as the challenger will get it, and the compared parts of the answer. Only conversations of text and function calls
 // can be sampled: nothing else can be sent to another model and compared.
 import { z } from 'zod'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen, Part } from '../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen, Part } from '../../core/types/request/canonical.ts'
 
 /** The compared parts of an answer. */
 export interface Answer {

@@ -1,7 +1,7 @@
 // Reads scores: exact from the database, or the means of everything that is kept from memory.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 import type { PairScore, Score, ScoreFilter } from './service.ts'
 
 const pairRow = z.object({

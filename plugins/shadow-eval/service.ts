@@ -1,5 +1,5 @@
 // Types of the service `shadow`: scores of cheaper models against the models that answered, and requests that are never sampled.
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 /** How a sample was scored. `token_f1` compares words only: its scores say little. */
 export const METHODS = ['exact', 'json', 'tool_call', 'judge', 'embedding', 'token_f1'] as const
@@ -37,7 +37,7 @@ export interface ShadowService {
   known(orgId: number | null, provider: string, model: string): Score | null
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     shadow: ShadowService
   }

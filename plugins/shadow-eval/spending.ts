@@ -2,7 +2,7 @@
 // cost after it. A process that dies leaves its reservation, which then counts as spent.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export interface Spent {
   readonly spentNano: number

@@ -1,7 +1,7 @@
 // Samples as rows. A row is written whole, in one statement, with its request and answer sealed; scoring it removes them.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 import type { Method } from './service.ts'
 
 /** `queued`: waits for its replay. `running`: until `due_at`; then another process takes it over. */

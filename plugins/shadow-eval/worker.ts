@@ -1,7 +1,7 @@
 // Replays samples, one at a time and behind everything else: the challenger is asked, its answer is compared, the score is written.
 import type { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Target } from '../../core/types/context.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Target } from '../../core/types/request/context.ts'
 import type { ReplayCalls, Replied } from './calls.ts'
 import { type Payload, readPayload } from './sample.ts'
 import { type Scored, scoredAlone, scoredByWords } from './scoring/score.ts'

@@ -1,10 +1,10 @@
 // POST /api/login, POST /api/auth/logout, GET /api/auth/me.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { View } from '../../core/types/db.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { Peer } from '../../core/types/ports.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { View } from '../../core/types/ports/db.ts'
+import type { Peer } from '../../core/types/ports/ports.ts'
 import { bearerOf } from './operators.ts'
 import { refused } from './refusal.ts'
 import type { Profile } from './service.ts'

@@ -1,6 +1,6 @@
 // GET /api/auth/methods: how people sign in here. A page asks before it has a session.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { SignInService } from './service.ts'
 
 const methods = z.strictObject({

@@ -72,7 +72,7 @@ export interface Passwords {
   check(password: string, phc: string | null): Promise<boolean>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     signIn: SignInService
   }

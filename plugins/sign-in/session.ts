@@ -4,7 +4,7 @@ import { randomId } from '../../core/ids/ids.ts'
 import { sameDigest } from '../../core/ids/same-digest.ts'
 import { encodeUtf8 } from '../../core/text/bytes.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { refused } from './refusal.ts'
 import type { Account, AccountSource, IssuedSession } from './service.ts'
 

@@ -1,7 +1,7 @@
 // Stores management tokens and ended sessions as rows. They never contain the token: only its MAC, for look-ups.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 
 export const tokenRow = z.object({
   id: z.number().int(),

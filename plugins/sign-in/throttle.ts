@@ -2,7 +2,7 @@
 // the check and removed when it succeeds, so that a thousand concurrent attempts get no more tries than a thousand in a row.
 import ipaddr from 'ipaddr.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Clock, Counters } from '../../core/types/ports.ts'
+import type { Clock, Counters } from '../../core/types/ports/ports.ts'
 
 const MINUTE_MS = 60_000
 const PER_ACCOUNT = 5

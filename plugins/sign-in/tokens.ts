@@ -2,7 +2,7 @@
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { randomId } from '../../core/ids/ids.ts'
 import type { Operator } from '../../core/types/operator.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { refused } from './refusal.ts'
 import type { AccountSource } from './service.ts'
 import { markUsed, type TokenRow } from './store.ts'

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { UpstreamFailure } from '../../core/types/error.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Result } from '../../core/types/request/result.ts'
 
 /** With more refusals than this, the cause is not a field. */
 const MAX_FIELDS = 5

@@ -2,8 +2,8 @@
 // contains prompt or answer text. The SDK is loaded only when a collector is configured.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { HookRun } from '../../core/types/hook-tracer.ts'
+import type { HookRun } from '../../core/types/plugin/hook-tracer.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { instruments } from './instruments.ts'
 import { headersOf, openSdk } from './sdk.ts'
 import { type RequestTrace, requestTrace } from './trace.ts'

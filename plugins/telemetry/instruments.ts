@@ -1,7 +1,7 @@
 // Records the GenAI metrics: client metrics for upstream calls, server metrics for the gateway's own requests.
 import type { Meter } from '@opentelemetry/api'
 import { GEN_AI_SECONDS, GEN_AI_TOKENS, providerName } from '../../core/models/gen-ai.ts'
-import type { Outcome, RequestContext } from '../../core/types/context.ts'
+import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export interface Instruments {
   record(ctx: RequestContext, outcome: Outcome): void

@@ -1,7 +1,7 @@
 // Loads the OpenTelemetry SDK with an exporter to one collector. Its packages are optional and loaded only when a collector is
 // configured.
 import type { Context, Meter, Tracer } from '@opentelemetry/api'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 const CLOSE_MS = 3000
 

@@ -2,9 +2,9 @@
 import type { Attributes, Span } from '@opentelemetry/api'
 import { providerName } from '../../core/models/gen-ai.ts'
 import { accountOf } from '../../core/records/request-record.ts'
-import type { Usage } from '../../core/types/answer.ts'
-import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/context.ts'
-import type { HookRun } from '../../core/types/hook-tracer.ts'
+import type { HookRun } from '../../core/types/plugin/hook-tracer.ts'
+import type { Usage } from '../../core/types/request/answer.ts'
+import type { Attempt, Outcome, RequestContext, Step } from '../../core/types/request/context.ts'
 import type { Sdk } from './sdk.ts'
 
 export interface RequestTrace {

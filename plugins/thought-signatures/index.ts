@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { ExpiringMap } from '../../core/collections/expiring-map.ts'
 import { bringsSecret } from '../../core/models/signature.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { CanonicalRequest, Frozen, Message, Part, Signature } from '../../core/types/canonical.ts'
-import type { Candidate, RequestContext } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen, Message, Part, Signature } from '../../core/types/request/canonical.ts'
+import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
 
 const TTL_MS = 3_600_000
 const MAX_ENTRIES = 5000

@@ -1,6 +1,6 @@
 // /api/token-saver/filters: lists the filters of tool output with their savings.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { FilterStats } from './filtering.ts'
 import { FILTERS } from './filters/list.ts'
 import type { Levels } from './levels.ts'

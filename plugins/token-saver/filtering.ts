@@ -1,8 +1,8 @@
 // Applies the filters of tool output to a gateway's calls: each text once per request, for all attempts, with counts.
 import { estimateText } from '../../core/models/token-estimate.ts'
-import type { Frozen, Json, Message, Part, ToolResultPart } from '../../core/types/canonical.ts'
-import type { Call, RequestContext, Slot } from '../../core/types/context.ts'
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
+import type { Frozen, Json, Message, Part, ToolResultPart } from '../../core/types/request/canonical.ts'
+import type { Call, RequestContext, Slot } from '../../core/types/request/context.ts'
 import { byteLength, shorten } from './shorten.ts'
 
 export interface FilterStats {

@@ -2,7 +2,7 @@
 // clients' requests, not to internal calls of panels, judges and steps.
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { filtersApi } from './api.ts'
 import { type Filtered, filtering } from './filtering.ts'
 import { FILTERS, OFF_BY_DEFAULT } from './filters/list.ts'

@@ -1,6 +1,6 @@
 // Selects a request's style instruction and its place: after the caller's own system prompt.
-import type { CanonicalRequest, Dialect, Frozen, SystemBlock } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { CanonicalRequest, Dialect, Frozen, SystemBlock } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { CAVEMAN, CAVEMAN_LEVELS, type CavemanLevel, PONYTAIL, PONYTAIL_LEVELS, type PonytailLevel } from './texts.ts'
 
 export const CAVEMAN_HEADER = 'x-gateway-caveman'

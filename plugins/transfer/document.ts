@@ -1,8 +1,8 @@
 // The schema of an export document and of its rows.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Json } from '../../core/types/canonical.ts'
-import type { PortableKind, PortableRow } from '../../core/types/portable.ts'
+import type { PortableKind, PortableRow } from '../../core/types/plugin/portable.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
 import { sealedSecrets } from './sealed-secrets.ts'
 
 /** Version of the document. It increases when an older gateway could not read it. */

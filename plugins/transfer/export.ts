@@ -1,5 +1,5 @@
 // Builds the export document: the rows that were created through the API, without ids.
-import type { PortableRow, PortableService } from '../../core/types/portable.ts'
+import type { PortableRow, PortableService } from '../../core/types/plugin/portable.ts'
 import { VERSION } from '../../core/version.ts'
 import { byName, type ExportDocument, FORMAT } from './document.ts'
 import { seal } from './sealed-secrets.ts'

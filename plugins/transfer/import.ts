@@ -1,9 +1,9 @@
 // Imports a document: compares its rows with the existing ones, then writes all of them or none.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
-import type { Json } from '../../core/types/canonical.ts'
-import type { Db } from '../../core/types/db.ts'
-import type { PortableKind, PortableRow, PortableService } from '../../core/types/portable.ts'
+import type { PortableKind, PortableRow, PortableService } from '../../core/types/plugin/portable.ts'
+import type { Db } from '../../core/types/ports/db.ts'
+import type { Json } from '../../core/types/request/canonical.ts'
 import { byName, type ExportDocument, inRow, refuseForeign, sortedText } from './document.ts'
 import type { Secrets } from './sealed-secrets.ts'
 

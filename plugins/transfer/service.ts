@@ -6,7 +6,7 @@ export interface TransferService {
   document(orgId: number | null): Promise<ExportDocument>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     transfer: TransferService
   }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { credentialsIn, sanitizeMessage } from '../../core/text/sanitize.ts'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock, Timer } from '../../core/types/ports.ts'
+import type { Clock, Timer } from '../../core/types/ports/ports.ts'
 
 export interface Command {
   readonly program: string

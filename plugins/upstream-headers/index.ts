@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { isForeign } from '../../core/records/request-record.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { HeaderBag } from '../../core/types/ports.ts'
+import type { HeaderBag } from '../../core/types/ports/ports.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 
 const KINDS = ['ratelimit', 'request_id'] as const
 type Kind = (typeof KINDS)[number]

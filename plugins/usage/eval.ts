@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import { isReplay } from '../../core/records/replays.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { entryOf, Figures, usd } from './figures.ts'
 import type { UsageReader } from './ledger.ts'
 import { CAP } from './summary.ts'

@@ -1,5 +1,5 @@
 // Names for the types of the service `ledger`.
-import type { Services } from '../../core/types/plugin.ts'
+import type { Services } from '../../core/types/plugin/plugin.ts'
 
 export type UsageReader = Services['ledger']['usage']
 export type UsageFilter = Parameters<UsageReader['newest']>[0]

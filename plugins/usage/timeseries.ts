@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { shownWindow, windowAnswer, windowOf, windowQuery } from '../../core/http/window.ts'
 import { isReplay } from '../../core/records/replays.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { entryOf, Figures, shownTokens, tokensAnswer, usd } from './figures.ts'
 import { KeyNames } from './key-names.ts'
 import type { UsageReader, UsageRow } from './ledger.ts'

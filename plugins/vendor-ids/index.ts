@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { searchable } from '../../core/text/bytes.ts'
-import type { Ext, Frozen, Json } from '../../core/types/canonical.ts'
-import type { Principal, RequestContext } from '../../core/types/context.ts'
+import type { Ext, Frozen, Json } from '../../core/types/request/canonical.ts'
+import type { Principal, RequestContext } from '../../core/types/request/context.ts'
 
 /** Longer ids are not recorded. */
 const MAX_ID = 256

@@ -1,6 +1,6 @@
 // Checks that the targets of a virtual model exist: their providers, and the connections that they name.
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import { unknownProvider } from './fields.ts'
 import type { VirtualModel } from './service.ts'
 import type { VirtualModelFields } from './store.ts'

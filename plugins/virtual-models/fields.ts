@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { modelIdFault } from '../../core/models/model-id.ts'
 import { WORDED } from '../../core/text/issue-text.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { STRATEGIES, type VirtualModelConfig, type VirtualTarget } from './service.ts'
 
 const CONCRETE = /^[^/\s]+\/\S+$/

@@ -1,8 +1,8 @@
 // The section `virtualModels` of gateway.config.ts.
 import { resourceRow } from '../../core/config/owned-rows.ts'
-import type { View } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
-import type { ResourceKind } from '../../core/types/resource.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { ResourceKind } from '../../core/types/plugin/resource.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import { type DeclaredVirtualModel, declaredVirtualModel, unknownProvider } from './fields.ts'
 import type { Strategy, VirtualModelConfig } from './service.ts'
 import {

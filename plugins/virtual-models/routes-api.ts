@@ -1,6 +1,6 @@
 // GET /api/routes: the names that are no rows: GATEWAY_ROUTES and `auto`, with the targets that they try now.
 import { z } from 'zod'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { AutoModel } from './names/auto.ts'
 import { AUTO, type CompiledModel } from './planning/compiled-model.ts'
 

@@ -1,7 +1,7 @@
 // Types of the services `virtualModels` and `routePreview`.
 
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
-import type { Candidate, Plan, Target } from '../../core/types/context.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
+import type { Candidate, Plan, Target } from '../../core/types/request/context.ts'
 
 export const STRATEGIES = [
   'failover',
@@ -107,7 +107,7 @@ export interface RoutePreviewService {
   first(orgId: number | null, plan: Plan, request: Frozen<CanonicalRequest>): Candidate | null
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     virtualModels: VirtualModelService
     virtualTargetEdits: VirtualTargetEdits

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { target, virtualModelConfig } from './fields.ts'
 import { STRATEGIES, type VirtualModel } from './service.ts'
 

@@ -1,7 +1,7 @@
 // The service `virtualTargetEdits`.
 import { conflict, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { notFound } from '../../core/http/api-routes.ts'
-import type { View } from '../../core/types/db.ts'
+import type { View } from '../../core/types/ports/db.ts'
 import type { CheckTargets } from './check-targets.ts'
 import { virtualModel } from './names/directory.ts'
 import type { VirtualTargetEdits } from './service.ts'

@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { decodeUtf8, encodeUtf8 } from '../../core/text/bytes.ts'
-import type { RequestContext } from '../../core/types/context.ts'
-import type { Connection } from '../../core/types/provider.ts'
-import type { Result } from '../../core/types/result.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import { GOOGLE_VOICES, OPENAI_VOICES } from './static-voices.ts'
 
 const TIMEOUT_MS = 10_000

@@ -1,7 +1,7 @@
 // Checks the parts of a request or an answer that a filter must not change: model and provider, the vendor's headers, and usage.
 import { comparableJson } from '../../core/json/comparable-json.ts'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen } from '../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen } from '../../core/types/request/canonical.ts'
 import { FilterFailure } from './failure.ts'
 
 const FIXED = ['model', 'stream', 'source', 'headers'] as const

@@ -1,7 +1,7 @@
 // Schemas of the canonical answer and its stream events that a filter may return.
 import { z } from 'zod'
-import type { CanonicalResponse, Choice, Usage } from '../../core/types/answer.ts'
-import type { Delta, PartMeta, StreamEvent } from '../../core/types/stream.ts'
+import type { CanonicalResponse, Choice, Usage } from '../../core/types/request/answer.ts'
+import type { Delta, PartMeta, StreamEvent } from '../../core/types/request/stream.ts'
 import { annotation, ext, json, part, parts, signature } from './part-schema.ts'
 
 const text = z.string()

@@ -2,7 +2,7 @@
 // `hookgate filter test` can use it too.
 import { availableParallelism } from 'node:os'
 import type { z } from 'zod'
-import type { Clock, Logger } from '../../core/types/ports.ts'
+import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import {
   type ChunkDecision,
   chunkDecision,

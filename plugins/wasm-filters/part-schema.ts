@@ -1,6 +1,6 @@
 // Schema of parts from a filter: every member by name, unknown members refused. The depth is limited before parsing.
 import { z } from 'zod'
-import type { Annotation, Ext, Json, Part, Signature, Source } from '../../core/types/canonical.ts'
+import type { Annotation, Ext, Json, Part, Signature, Source } from '../../core/types/request/canonical.ts'
 
 /** Opaque JSON; `readAnswer` has limited it. */
 export const json = z.custom<Json>((value) => value !== undefined, 'must be JSON')

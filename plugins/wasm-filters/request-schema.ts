@@ -1,6 +1,6 @@
 // Schema of the canonical request from a filter; `hookgate filter test` also reads its files with it.
 import { z } from 'zod'
-import type { CanonicalRequest, Message, SystemBlock, Tool, ToolChoice } from '../../core/types/canonical.ts'
+import type { CanonicalRequest, Message, SystemBlock, Tool, ToolChoice } from '../../core/types/request/canonical.ts'
 import { cacheMark, dialect, ext, json, parts } from './part-schema.ts'
 
 const text = z.string()

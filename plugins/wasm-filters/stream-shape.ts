@@ -1,6 +1,6 @@
 // Checks that a filter's events still form a stream: events outside of parts are unchanged, and parts begin, continue and end in order.
 import { comparableJson } from '../../core/json/comparable-json.ts'
-import type { StreamEvent } from '../../core/types/stream.ts'
+import type { StreamEvent } from '../../core/types/request/stream.ts'
 import { FilterFailure } from './failure.ts'
 
 type PartEvent = Extract<StreamEvent, { e: 'part_start' | 'delta' | 'part_stop' }>

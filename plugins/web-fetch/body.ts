@@ -1,8 +1,8 @@
 // The body and the answer of POST /v1/web/fetch.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { JsonObject } from '../../core/types/canonical.ts'
-import type { WebFetchRequest } from '../../core/types/operations.ts'
+import type { WebFetchRequest } from '../../core/types/operations/operations.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
 
 /** The provider that is the gateway itself. */
 export const DIRECT = 'direct'

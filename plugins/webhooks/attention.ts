@@ -1,6 +1,6 @@
 // Facts about webhook endpoints that need attention: failing ones, and those that failed until they were disabled.
 import type { AttentionFacts, AttentionItem } from '../../core/types/attention.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { activeEndpoints, type EndpointRow } from './store.ts'
 
 export function endpointFacts(db: Db): AttentionFacts {

@@ -1,4 +1,4 @@
-import type { Migration } from '../../core/types/db.ts'
+import type { Migration } from '../../core/types/ports/db.ts'
 
 export const migrations: Migration[] = [
   {

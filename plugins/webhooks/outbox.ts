@@ -1,8 +1,8 @@
 // The outbox: an event becomes one row for itself, and one for each endpoint that is subscribed now. Endpoints created later do not get
 // it.
 import { sql } from '../../core/db/sql.ts'
-import type { Statement } from '../../core/types/db.ts'
-import type { PluginGateway } from '../../core/types/plugin.ts'
+import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
+import type { Statement } from '../../core/types/ports/db.ts'
 import { kindOf, subscribes } from './events/catalog.ts'
 import { type Debounce, envelopeOf, queueStatements } from './queue.ts'
 import type { Outbox, OutboxEvent, WebhookEndpoint } from './service.ts'

@@ -2,7 +2,7 @@
 // database debounces, so that replicas and a replayed spool agree.
 import { v7 } from 'uuid'
 import { sql } from '../../core/db/sql.ts'
-import type { Sql, Statement } from '../../core/types/db.ts'
+import type { Sql, Statement } from '../../core/types/ports/db.ts'
 
 export interface Debounce {
   readonly key: string

@@ -1,5 +1,5 @@
 // Types of the services `webhooks` and `outbox`. Signing secrets stay inside this plugin.
-import type { Statement } from '../../core/types/db.ts'
+import type { Statement } from '../../core/types/ports/db.ts'
 
 export const FORMATS = ['standard', 'slack', 'discord'] as const
 export type WebhookFormat = (typeof FORMATS)[number]
@@ -60,7 +60,7 @@ export interface Outbox {
   publish(event: OutboxEvent): Promise<void>
 }
 
-declare module '../../core/types/plugin.ts' {
+declare module '../../core/types/plugin/plugin.ts' {
   interface Services {
     webhooks: WebhookService
     outbox: Outbox

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/ids/ids.ts'
-import type { Db, Sql } from '../../core/types/db.ts'
+import type { Db, Sql } from '../../core/types/ports/db.ts'
 import { failPending } from './delivery/store.ts'
 import { FORMATS, type WebhookEndpoint } from './service.ts'
 

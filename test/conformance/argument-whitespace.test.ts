@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
 import { frames } from '../../adapters/testing/script.ts'
 import { RENDERERS } from '../../adapters/testing/scripted-upstream.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { ask, DIALECTS, user } from './neutral.ts'
 import { MODELS, startWorld, type World } from './world.ts'
 

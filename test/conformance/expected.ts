@@ -1,6 +1,6 @@
 // The expected results of the matrix: everything is lossless except these cells. A cell that improves fails too, so that this table and
 // the document stay correct.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import type { Class } from './cell.ts'
 
 type Pair = `${Dialect}→${Dialect}`

@@ -3,7 +3,7 @@
 import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import type { Caller } from './callers/caller.ts'
 import { chatCaller } from './callers/chat.ts'
 import { generateContentCaller } from './callers/generate-content.ts'

@@ -7,7 +7,7 @@ import { generateText, type LanguageModel, Output, stepCountIs, streamText, tool
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { reply } from '../../adapters/testing/script.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from './neutral.ts'
 import { member } from './readers/wire.ts'
 import { MODELS, READERS, REASONING_MODELS, startWorld, type World } from './world.ts'

@@ -1,7 +1,7 @@
 // The meaning of a conversation, independent of any wire format. Features are written in it, callers translate it for their SDK, and
 // readers translate the upstream's request back. From the gateway's own code it uses only the dialects' names.
 import type { Reply } from '../../adapters/testing/replies/reply.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 

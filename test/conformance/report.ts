@@ -1,5 +1,5 @@
 // Writes docs/conformance.md from the cells of one run, without date and time, so that it changes only with the behaviour.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import type { Class, Outcome } from './cell.ts'
 import type { Feature } from './features/feature.ts'
 import { DIALECTS } from './neutral.ts'

@@ -1,6 +1,6 @@
 // Rules that express a meaning in a dialect without a form for it. A cell that used one is `converted`, and its note is printed below the
 // tables.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { type Answer, type Ask, merged, type Piece, type Turn } from './neutral.ts'
 
 export const NOTES = {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../adapters/testing/test-gateway.ts'
 import { sql } from '../../core/db/sql.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { makeKey } from '../plugins/keys/support.ts'
 import { BROWSER, closeBrowser, openPage } from './browser.ts'
 

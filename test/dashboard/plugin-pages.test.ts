@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { PluginPage } from '../../core/types/plugin-page.ts'
+import type { PluginPage } from '../../core/types/plugin/page.ts'
 
 let folder: string
 let t: TestGateway | null = null

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { sql } from '../../core/db/sql.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Db } from '../../core/types/db.ts'
+import type { Db } from '../../core/types/ports/db.ts'
 import { BROWSER, closeBrowser, openPage } from './browser.ts'
 
 const MOST_ROWS = 60

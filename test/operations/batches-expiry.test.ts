@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { Step } from '../../adapters/testing/index.ts'
 import { sql } from '../../core/db/sql.ts'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 import { type Vendors, vendors } from './support.ts'
 
 const HOUR_MS = 3_600_000

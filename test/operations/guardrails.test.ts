@@ -1,6 +1,6 @@
 // Guardrails on operations: inputs of each, and the texts that come back.
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Page } from '../../core/types/web-page.ts'
+import type { Page } from '../../core/types/ports/web-page.ts'
 import { type Vendors, vendors } from './support.ts'
 
 let v: Vendors

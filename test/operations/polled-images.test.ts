@@ -6,7 +6,7 @@ import type { RecordedRequest, Step } from '../../adapters/testing/script.ts'
 import { undiciTransport } from '../../adapters/transport/undici.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Transport, WireRequest } from '../../core/types/ports.ts'
+import type { Transport, WireRequest } from '../../core/types/ports/ports.ts'
 import { type Vendors, vendors } from './support.ts'
 
 let v: Vendors

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { ENDPOINTS, type Endpoint } from './support/endpoints.ts'
 import { envelopeOf, routeDialect } from './support/envelope.ts'

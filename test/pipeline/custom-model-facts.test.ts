@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ScriptedUpstream, scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 
 const USER = { role: 'user', content: 'hi' }
 const TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }

@@ -5,7 +5,7 @@ import { createTestGateway, type TestGateway } from '../../adapters/testing/test
 import { noUsage } from '../../core/models/token-estimate.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { DirectCalls } from '../../core/services.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 import { preset } from '../../plugins/preset.ts'
 
 let t: TestGateway

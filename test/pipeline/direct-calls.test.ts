@@ -8,7 +8,7 @@ import { scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { DirectCalls } from '../../core/services.ts'
-import type { Connection } from '../../core/types/provider.ts'
+import type { Connection } from '../../core/types/ports/provider.ts'
 
 let t: TestGateway
 let calls: DirectCalls

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, fakeClock, type TestGateway } from '../../adapters/testing/index.ts'
 import { requestOf } from '../../adapters/testing/requests.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { HookName } from '../../core/types/hooks.ts'
+import type { HookName } from '../../core/types/plugin/hooks.ts'
 
 let t: TestGateway
 afterEach(() => t.close())

@@ -12,8 +12,8 @@ import {
   text,
 } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
-import type { RequestContext } from '../../core/types/context.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../core/types/request/context.ts'
 import { freshAccounts } from '../support/fresh-accounts.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { cells } from './support/cells.ts'

@@ -2,7 +2,7 @@
 // error ends the stream in the dialect's form.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { cells } from './support/cells.ts'
 import { framesOf } from './support/faults.ts'

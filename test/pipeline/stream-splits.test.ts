@@ -2,7 +2,7 @@
 // in every lane.
 import { afterAll, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type Reply, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from './support/accounts.ts'
 import { memoryTransport, type Sent } from './support/memory-transport.ts'
 import { pathAndBody } from './support/wire.ts'

@@ -15,7 +15,7 @@ import {
   type TestGateway,
   text,
 } from '../../adapters/testing/index.ts'
-import type { JsonObject } from '../../core/types/canonical.ts'
+import type { JsonObject } from '../../core/types/request/canonical.ts'
 import { freshAccounts } from '../support/fresh-accounts.ts'
 
 let t: TestGateway

@@ -1,7 +1,7 @@
 // `answer_model`: for callers of messages `model` in answers is the requested name; for others it is the model that served.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, RENDERERS, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from '../pipeline/support/accounts.ts'
 import { memoryTransport } from '../pipeline/support/memory-transport.ts'
 import { pathAndBody } from '../pipeline/support/wire.ts'

@@ -3,7 +3,7 @@
 import { GoogleGenAI } from '@google/genai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { DIALECTS } from '../pipeline/support/accounts.ts'
 import { framesOf } from '../pipeline/support/faults.ts'
 import { memoryTransport, type Sent } from '../pipeline/support/memory-transport.ts'

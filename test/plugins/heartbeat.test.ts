@@ -1,7 +1,7 @@
 // `stream_heartbeat_ms`: at run time, and with precedence over the variable of that name.
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, type TestGateway } from '../../adapters/testing/index.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
+import type { Plugin } from '../../core/types/plugin/plugin.ts'
 import { preset } from '../../plugins/preset.ts'
 import { memoryTransport } from '../pipeline/support/memory-transport.ts'
 import { pathAndBody } from '../pipeline/support/wire.ts'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, text } from '../../adapters/testing/index.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Attempt } from '../../core/types/context.ts'
+import type { Attempt } from '../../core/types/request/context.ts'
 import { type Accounts, accounts } from '../pipeline/support/accounts.ts'
 
 let at: Accounts

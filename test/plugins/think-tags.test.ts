@@ -9,7 +9,7 @@ import {
   type TestGatewayOptions,
 } from '../../adapters/testing/index.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 import { preset } from '../../plugins/preset.ts'
 import { ask } from '../adapters/node/support.ts'
 import { answerOf, DIALECTS, saidBy } from '../support/dialects.ts'

@@ -7,7 +7,7 @@ import { VARIABLES } from '../../core/config/variables.ts'
 import { silentLog } from '../../core/log.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { optionVariables, variablesOf } from '../../core/plugins/variables.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
+import type { Plugin } from '../../core/types/plugin/plugin.ts'
 import { preset } from '../../plugins/preset.ts'
 
 async function boot(plugins: Plugin[], env: Record<string, string> = {}): Promise<Env> {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../adapters/testing/index.ts'
-import type { Plugin } from '../../core/types/plugin.ts'
+import type { Plugin } from '../../core/types/plugin/plugin.ts'
 import { rows } from './sse.ts'
 
 const open: { close(): Promise<unknown> }[] = []

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../adapters/stores/open-database.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { type Unscoped, unscopedDatabase } from './wall/unscoped-database.ts'
 import { callWith, expectAlike, idRoutes, idsAt, leaks, marksOf, readings, unknownLike, walkOf } from './wall/walk.ts'

@@ -9,10 +9,10 @@ import { deepFreeze } from '../../core/collections/deep-freeze.ts'
 import { parsedBody } from '../../core/json/wire-body.ts'
 import { collector } from '../../core/stream/collect.ts'
 import { createSseSplitter } from '../../core/stream/sse.ts'
-import type { CanonicalResponse } from '../../core/types/answer.ts'
-import type { CanonicalRequest, Dialect, Frozen, Message, Part } from '../../core/types/canonical.ts'
-import type { CodecContext, DialectDriver } from '../../core/types/dialect.ts'
-import type { StreamEvent } from '../../core/types/stream.ts'
+import type { CanonicalResponse } from '../../core/types/request/answer.ts'
+import type { CanonicalRequest, Dialect, Frozen, Message, Part } from '../../core/types/request/canonical.ts'
+import type { CodecContext, DialectDriver } from '../../core/types/request/dialect.ts'
+import type { StreamEvent } from '../../core/types/request/stream.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 

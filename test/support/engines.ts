@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../adapters/stores/open-database.ts'
 import { migrate } from '../../core/db/migrate.ts'
-import type { Database, Migration } from '../../core/types/db.ts'
+import type { Database, Migration } from '../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from './postgres.ts'
 
 export interface Engine {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../adapters/stores/open-database.ts'
 import { migrate } from '../../core/db/migrate.ts'
 import { sql } from '../../core/db/sql.ts'
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 import { runTs } from './run-ts.ts'
 import { untilAlone } from './until-alone.ts'
 

@@ -1,5 +1,5 @@
 // A log whose lines a test can look at.
-import type { Logger } from '../../core/types/ports.ts'
+import type { Logger } from '../../core/types/ports/ports.ts'
 
 export interface RecordingLog extends Logger {
   readonly lines: { level: keyof Logger; message: string; fields?: object }[]

@@ -6,7 +6,7 @@ import { NO_ANSWER } from '../../adapters/stores/answer-watch.ts'
 import { openRedis, type RedisLink } from '../../adapters/stores/redis-client.ts'
 import { silentLog } from '../../core/log.ts'
 import { systemClock } from '../../core/timing/clock.ts'
-import type { Clock } from '../../core/types/ports.ts'
+import type { Clock } from '../../core/types/ports/ports.ts'
 
 export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379'
 

@@ -1,5 +1,5 @@
 // A tool turn as callers of each dialect ask for it, and as they send it back without anything but the call itself.
-import type { Dialect } from '../../core/types/canonical.ts'
+import type { Dialect } from '../../core/types/request/canonical.ts'
 
 export interface Exchange {
   readonly path: string

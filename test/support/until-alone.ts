@@ -1,6 +1,6 @@
 // A process that was killed may have sent more than it was told of: the server of PostgreSQL does it all the same.
 import { sql } from '../../core/db/sql.ts'
-import type { Database } from '../../core/types/db.ts'
+import type { Database } from '../../core/types/ports/db.ts'
 
 /** Until nobody else is connected to this database. */
 export async function untilAlone(db: Database): Promise<void> {

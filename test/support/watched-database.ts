@@ -1,6 +1,6 @@
 // A database that counts what is asked of it, and can be made to fail.
 import { storageUnavailable } from '../../core/db/storage-fault.ts'
-import type { Database, Sql } from '../../core/types/db.ts'
+import type { Database, Sql } from '../../core/types/ports/db.ts'
 
 export interface WatchedDatabase extends Database {
   /** Texts of statements, newest last. */

@@ -3,7 +3,7 @@
 // seconds.
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { loggedText } from '../../../core/text/error-text.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { createClient, type HookgateClient, HookgateError } from '../../client/index.ts'
 import { failUsage } from '../fail.ts'
 import { say } from '../output/table.ts'

@@ -1,6 +1,7 @@
 // Says what a plugin's handler changed: compares what plugins can see of a request before and after it.
-import type { EncodedCall, RequestContext } from '../../../core/types/context.ts'
-import type { HookRun } from '../../../core/types/hook-tracer.ts'
+
+import type { HookRun } from '../../../core/types/plugin/hook-tracer.ts'
+import type { EncodedCall, RequestContext } from '../../../core/types/request/context.ts'
 
 /** JSON values, by name. */
 export type Snapshot = Readonly<Record<string, unknown>>

@@ -1,9 +1,9 @@
 // The request inspector of `hookgate dev`: a line for each request with the time of its plugins, and with `verbose` the hooks that ran.
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { answererOf, spentNano, usedTokens } from '../../../core/records/request-record.ts'
-import type { Outcome, RequestContext } from '../../../core/types/context.ts'
-import type { HookRun, HookTracer } from '../../../core/types/hook-tracer.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { HookRun, HookTracer } from '../../../core/types/plugin/hook-tracer.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
+import type { Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import { count, localTime, milliseconds, usd } from '../output/figures.ts'
 import { cell, printable, styled } from '../output/table.ts'
 import { changesOf, snapshot } from './changes.ts'

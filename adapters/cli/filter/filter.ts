@@ -1,6 +1,6 @@
 // `hookgate filter test <file.wasm>`: runs a WASM filter on recorded requests, as a gateway would run it.
 import { readFileSync } from 'node:fs'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { action, JSON_FLAG } from '../action.ts'
 import { failUsage } from '../fail.ts'
 import { count, list } from '../flag-values.ts'

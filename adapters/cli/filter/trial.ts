@@ -1,7 +1,7 @@
 // Runs a filter on recordings in the gateway's sandbox, and reports its decisions, its time and its failures.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { FilterFailure } from '../../../plugins/wasm-filters/failure.ts'
 import { openFilter } from '../../../plugins/wasm-filters/filter.ts'
 import type { Timeouts } from '../../../plugins/wasm-filters/limits.ts'

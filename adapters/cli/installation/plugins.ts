@@ -1,5 +1,5 @@
 // `hookgate plugins`: lists the plugins of the configuration and their registrations.
-import type { PluginInfo } from '../../../core/types/plugin-info.ts'
+import type { PluginInfo } from '../../../core/types/plugin/info.ts'
 import { action, JSON_FLAG, PLACE } from '../action.ts'
 import { EMPTY, withControlPlane } from '../control-plane/control-plane.ts'
 import { cell, printJson, table } from '../output/table.ts'

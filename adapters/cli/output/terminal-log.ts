@@ -1,7 +1,7 @@
 // Prints log lines for people: time, level, event and fields on one line. Scripts read JSON lines instead.
 import { jsonLog } from '../../../core/log.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Clock, Logger } from '../../../core/types/ports.ts'
+import type { Clock, Logger } from '../../../core/types/ports/ports.ts'
 import { failUsage } from '../fail.ts'
 import { printable, styled } from './table.ts'
 

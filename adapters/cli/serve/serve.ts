@@ -1,7 +1,7 @@
 // `hookgate serve`: loads, listens, follows the file, reloads on SIGHUP, drains on SIGTERM; with `--workers` in several processes.
 import { setFlagsFromString } from 'node:v8'
 import { type GatewayConfig, parseConfig } from '../../../core/config/define.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import type { LoadedGateway, LoadOptions } from '../../node/loading/load-gateway.ts'
 import type { RunningServer } from '../../node/server/serve.ts'
 import { action } from '../action.ts'

@@ -1,6 +1,6 @@
 // Parts of a command that runs a server: flags, warnings at the start, signals. `hookgate serve` and `hookgate dev` use them.
 import type { Env } from '../../../core/config/env.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { failUsage } from '../fail.ts'
 import { unreadVariables } from '../unread-variables.ts'
 

@@ -4,7 +4,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Duplex } from 'node:stream'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Logger, Timer } from '../../../core/types/ports.ts'
+import type { Logger, Timer } from '../../../core/types/ports/ports.ts'
 import { type Authority, authority } from '../../stores/ipc/authority.ts'
 import { onHangup } from '../serve/hangup.ts'
 import { type Restarts, restarts } from './restarts.ts'

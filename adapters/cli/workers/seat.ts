@@ -1,6 +1,6 @@
 // The place of a worker process of `hookgate serve`: which one it is, and how it talks to the primary process.
 import { Socket } from 'node:net'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { type Link, openLink } from '../../stores/ipc/link.ts'
 
 /** Set by the primary for each worker: place and number of workers, `2/4`. */

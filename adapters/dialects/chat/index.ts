@@ -1,5 +1,5 @@
 // The chat-completions dialect: OpenAI's /v1/chat/completions and compatible APIs.
-import type { DialectDriver } from '../../../core/types/dialect.ts'
+import type { DialectDriver } from '../../../core/types/request/dialect.ts'
 import { docs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { decodeRequest } from './request/decode.ts'

@@ -1,5 +1,5 @@
 // Keeps members that a vendor adds to the published ones. A caller of the same dialect gets them unchanged.
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, unknownMembers } from './read.ts'
 
 // `obfuscation` only pads a chunk's length.

@@ -1,6 +1,6 @@
 // Reads wire objects with types: null counts as absent, and a wrong type is the caller's error and names the field.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

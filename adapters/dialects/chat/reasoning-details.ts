@@ -1,5 +1,5 @@
 // Joins OpenRouter's `reasoning_details` of a stream as its whole answers have them, because agents send them back.
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, text } from './read.ts'
 
 const PIECED = ['text', 'summary'] as const

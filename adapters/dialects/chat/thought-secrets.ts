@@ -1,7 +1,15 @@
 // Carries the reasoning secrets of messages and responses through a chat client, which sends back only texts and calls. The first call
 // after the thoughts carries them in the gw1 envelope, each with the position of its text in reasoning_content. Gemini's secrets belong
 // to calls already.
-import type { Dialect, Frozen, Json, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type {
+  Dialect,
+  Frozen,
+  Json,
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+} from '../../../core/types/request/canonical.ts'
 
 /** [from, to, secret] */
 type Thought = readonly [number, number, string]

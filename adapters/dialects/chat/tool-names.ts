@@ -1,7 +1,7 @@
 // Converts tool names and call ids for the chat wire and back: namespaces are flattened, and custom tools of other dialects become
 // functions with one `input`.
-import type { Frozen, ToolCallPart } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { Frozen, ToolCallPart } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 import { isObject } from './read.ts'
 

@@ -1,8 +1,8 @@
 // Converts usage in both directions. Wire totals are inclusive already; vendors differ in the fields.
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Quirks } from '../../../core/types/dialect.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Quirks } from '../../../core/types/request/dialect.ts'
 import { isObject } from './read.ts'
 
 /** Returns the usage object of an answer or chunk from any vendor's place (top level, groq, moonshot); null when absent. */

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
 import { sanitizeMessage } from '../../../core/text/sanitize.ts'
-import type { HeaderBag } from '../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../core/types/ports/ports.ts'
 import { isObject, loose } from '../shared/fields.ts'
 
 const STATUSES: Readonly<Record<string, number>> = {

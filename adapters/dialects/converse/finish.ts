@@ -1,6 +1,6 @@
 // Converts `stopReason`.
 import { entryOf } from '../../../core/collections/entry-of.ts'
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 import { settleFinish } from '../shared/finish.ts'
 
 const FROM_WIRE: Readonly<Record<string, Finish>> = {

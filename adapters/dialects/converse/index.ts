@@ -1,6 +1,6 @@
 // The `converse` dialect: Amazon Bedrock's Converse and ConverseStream, for upstreams.
 import { defineDialect } from '../../../core/define-dialect.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { decodeError } from './errors.ts'
 import { encodeRequest } from './request/encode.ts'
 import { inlineMedia, remoteMedia } from './request/media.ts'

@@ -1,9 +1,9 @@
 // Decodes a whole answer of Converse.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import type { CanonicalResponse } from '../../../core/types/answer.ts'
-import type { Json, JsonObject, Part, Signature } from '../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
+import type { CanonicalResponse } from '../../../core/types/request/answer.ts'
+import type { Json, JsonObject, Part, Signature } from '../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject, loose } from '../shared/fields.ts'
 import { hasToolCall } from '../shared/finish.ts'
 import { decodeFinish } from './finish.ts'

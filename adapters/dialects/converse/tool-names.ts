@@ -1,8 +1,8 @@
 // Converts tool names and call ids to Bedrock's alphabet and back: sanitised names, flattened namespaces and custom tools.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { RawJson } from '../../../core/json/raw-json.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 

@@ -1,7 +1,7 @@
 // Converts token counts. Bedrock's `inputTokens` excludes the cache; `totalTokens` shows it where a model counts otherwise.
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Json } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../shared/fields.ts'
 
 /** Returns null when the upstream reported none, or only impossible counts. */

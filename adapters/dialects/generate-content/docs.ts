@@ -1,7 +1,7 @@
 // OpenAPI text of this dialect: required members and guaranteed ones. All other members pass through. Members may be camelCase or
 // snake_case; the document shows camelCase.
 import { z } from 'zod'
-import type { RouteDoc } from '../../../core/types/dialect.ts'
+import type { RouteDoc } from '../../../core/types/request/dialect.ts'
 
 const part = z.looseObject({})
 const content = z.looseObject({ role: z.string().nullish(), parts: z.array(part).nullish() })

@@ -4,8 +4,8 @@ import { entryOf } from '../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { durationMs, usableDelay } from '../../../core/errors/retry-hint.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { camel, isObject, listField } from './fields.ts'
 
 const STATUS_TEXT: Readonly<Record<number, string>> = {

@@ -1,6 +1,6 @@
 // Reads wire objects: either key style, null as absent, and a 400 naming the field for a wrong type.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 /**
  * Returns the object with camelCase keys and without nulls; the same object when nothing changes. Shallow.

@@ -1,6 +1,6 @@
 // Converts finishReason to the canonical finish and back.
-import type { Finish } from '../../../core/types/answer.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 const FILTERED: Finish = 'content_filter'
 const MALFORMED: Finish = 'malformed_tool_call'

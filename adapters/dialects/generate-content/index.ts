@@ -1,5 +1,5 @@
 // The generate-content dialect (Gemini): routes, requests, answers, streams and errors in both directions.
-import type { DialectDriver } from '../../../core/types/dialect.ts'
+import type { DialectDriver } from '../../../core/types/request/dialect.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { decodeRequest } from './request/decode.ts'
 import { encodeRequest } from './request/encode.ts'

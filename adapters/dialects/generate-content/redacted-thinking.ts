@@ -1,6 +1,6 @@
 // Carries redacted thinking of a messages upstream in a thought part: its data in an envelope, and kind and model family in the place of
 // the family.
-import type { Frozen, Part, Signature } from '../../../core/types/canonical.ts'
+import type { Frozen, Part, Signature } from '../../../core/types/request/canonical.ts'
 
 const REDACTED = 'redacted'
 

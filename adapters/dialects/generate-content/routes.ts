@@ -1,5 +1,5 @@
 // Routes of the dialect: the operation follows the last colon of the path, the model comes before it, both raw or percent-encoded.
-import type { DialectRoute } from '../../../core/types/dialect.ts'
+import type { DialectRoute } from '../../../core/types/request/dialect.ts'
 import { countDocs, verbs } from './docs.ts'
 
 const VERBS: ReadonlyMap<string, boolean> = new Map([

@@ -2,7 +2,15 @@
 // The first call after the thoughts carries them in its `thoughtSignature`; the next request restores them before that call.
 import { wrapSignature } from '../../../core/models/signature.ts'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { Frozen, Json, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../core/types/canonical.ts'
+import type {
+  Frozen,
+  Json,
+  JsonObject,
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+} from '../../../core/types/request/canonical.ts'
 import { isObject } from './fields.ts'
 
 /** The prefix of the list in an envelope; the number is the version of the format. */

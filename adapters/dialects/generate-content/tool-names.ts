@@ -1,6 +1,6 @@
 // Converts function names to Gemini's alphabet and back: sanitised names, flattened namespaces, custom tools.
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 import { callerName, type NameRule, upstreamName } from '../shared/names.ts'
 
 const RULE: NameRule = { forbidden: /[^A-Za-z0-9_.:-]/g, maxLength: 128, start: /^[A-Za-z_]/ }

@@ -1,8 +1,8 @@
 // Converts usageMetadata to canonical usage and back. Canonical totals are inclusive. Google's prompt includes the cache, its candidates
 // exclude the thoughts, and tool-use prompts are counted separately.
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, listField } from './fields.ts'
 
 const COUNTERS = [

@@ -1,6 +1,6 @@
 // OpenAPI text of this dialect: required members and guaranteed ones. All other members pass through.
 import { z } from 'zod'
-import type { RouteDoc } from '../../../core/types/dialect.ts'
+import type { RouteDoc } from '../../../core/types/request/dialect.ts'
 
 const block = z.looseObject({ type: z.string() })
 const blocks = z.union([z.string(), z.array(block)])

@@ -1,7 +1,7 @@
 // Converts stop_reason in both directions, with the stop_details of a refusal.
 import { entryOf } from '../../../core/collections/entry-of.ts'
-import type { Choice, Finish } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Choice, Finish } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../shared/fields.ts'
 import { settleFinish } from '../shared/finish.ts'
 

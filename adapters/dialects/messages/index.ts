@@ -1,5 +1,5 @@
 // The `messages` dialect: Anthropic's Messages API, for callers and upstreams.
-import type { DialectDriver } from '../../../core/types/dialect.ts'
+import type { DialectDriver } from '../../../core/types/request/dialect.ts'
 import { countDocs, messageDocs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { decodeRequest } from './request/decode.ts'

@@ -1,7 +1,7 @@
 // Converts tool names and call ids to this API's alphabet and back: sanitised names, flattened namespaces, custom tools, and the tool
 // that replaces structured output.
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 import { callerName, type NameRule, upstreamCallId, upstreamName } from '../shared/names.ts'
 

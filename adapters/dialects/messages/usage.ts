@@ -1,8 +1,8 @@
 // Converts token counts in both directions: here `input_tokens` excludes the cache; the canonical total includes it.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, others } from '../shared/fields.ts'
 import { UsageLatch } from './stream/usage-latch.ts'
 

@@ -1,9 +1,9 @@
 // Counts input tokens: `POST /v1/responses/input_tokens`.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse } from '../../../core/types/answer.ts'
-import type { JsonObject, Operation } from '../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
-import type { StreamFacts } from '../../../core/types/stream.ts'
+import type { CanonicalResponse } from '../../../core/types/request/answer.ts'
+import type { JsonObject, Operation } from '../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../core/types/request/stream.ts'
 
 export const COUNT_PATH = '/v1/responses/input_tokens'
 

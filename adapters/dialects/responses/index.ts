@@ -8,7 +8,7 @@
 //   decoder restores both on the part. This encoder reads only `part.namespace`.
 // - State (`previous_response_id`, `conversation`, `background`, `prompt`) is decoded and not checked: targets without it throw
 //   GatewayError.unsupported in encodeRequest. `item_reference` is decoded as an opaque part of this dialect.
-import type { DialectDriver } from '../../../core/types/dialect.ts'
+import type { DialectDriver } from '../../../core/types/request/dialect.ts'
 import { COUNT_PATH } from './count.ts'
 import { countDocs, docs } from './docs.ts'
 import { decodeError, encodeError } from './errors.ts'

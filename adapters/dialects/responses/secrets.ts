@@ -2,7 +2,7 @@
 // carries two kinds without a member of their own: redacted thinking, and a tool call's signature (in an item without summary directly
 // before the call).
 import { unwrapSignature, wrapSignature } from '../../../core/models/signature.ts'
-import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/canonical.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart, Signature } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../shared/fields.ts'
 
 /** The prefix of the value that marks redacted thinking. */

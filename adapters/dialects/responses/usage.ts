@@ -1,9 +1,9 @@
 // Converts token counts: `input_tokens` and `output_tokens` are inclusive, as in the canonical form.
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { Quirks } from '../../../core/types/dialect.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Quirks } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../shared/fields.ts'
 
 /** Returns null when the upstream reported none, or an impossible count. */

@@ -1,5 +1,5 @@
 // Returns the caller's own name for a field: the param of a refusal is a member of the caller's body.
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 const NAMES = {
   n: { generate_content: 'generationConfig.candidateCount' },

@@ -1,7 +1,7 @@
 // Handles deferred tools of a messages caller on a target of another dialect. References in tool results become text that names the
 // tools, and a deferred tool is declared only after its reference, as its own vendor does.
-import type { CanonicalRequest, Frozen, JsonObject, Message, Part, Tool } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Message, Part, Tool } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 import { isObject } from './fields.ts'
 
 type Request = Frozen<CanonicalRequest>

@@ -1,5 +1,5 @@
 // Converts reasoning effort and thinking budgets. Values are clamped, never refused.
-import type { Effort } from '../../../core/types/canonical.ts'
+import type { Effort } from '../../../core/types/request/canonical.ts'
 
 const ORDER: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 

@@ -1,6 +1,6 @@
 // Reads wire objects: null counts as absent, and a wrong type is a 400 that names the field.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 // Corrects the finish after a decoder has mapped it.
-import type { Finish } from '../../../core/types/answer.ts'
-import type { Part } from '../../../core/types/canonical.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
+import type { Part } from '../../../core/types/request/canonical.ts'
 
 /** A client tool call turns `stop` and an unknown reason into `tool_calls`; `tool_calls` without a call becomes `stop`. */
 export function settleFinish(finish: Finish, hasToolCall: boolean): Finish {

@@ -1,6 +1,6 @@
 // Replaces identifiers of users and caches that are too long for a target by a stable hash, in both lanes.
 import { createHash } from 'node:crypto'
-import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
+import type { CodecContext, WireBody } from '../../../core/types/request/dialect.ts'
 
 /** Returns SHA-256 in hex, shortened to the limit. */
 export function hashedId(value: string, limit = 64): string {

@@ -1,5 +1,5 @@
 // Converts tool names and call ids to a target's alphabet one to one, and restores them on the way back.
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 export interface NameRule {
   /** Characters that are not allowed. */

@@ -1,6 +1,6 @@
 // Refuses data that only its own vendor can read: items that a responses vendor stores or has sealed, servers that Anthropic connects to.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from './fields.ts'
 
 /** @throws GatewayError.unsupported `input` for an `item_reference`, and for the compaction items of a vendor. */

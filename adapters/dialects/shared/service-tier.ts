@@ -1,5 +1,5 @@
 // Converts the service tier of an answer to the values that OpenAI's two dialects allow.
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 
 const TIERS: readonly string[] = ['auto', 'default', 'flex', 'scale', 'priority']
 

@@ -1,5 +1,5 @@
 // Budgets of thinking for upstreams that take tokens instead of an effort.
-import type { Effort } from '../../../core/types/canonical.ts'
+import type { Effort } from '../../../core/types/request/canonical.ts'
 
 /** The lowest budget that a vendor takes. */
 export const LEAST_BUDGET = 1024

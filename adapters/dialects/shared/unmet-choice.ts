@@ -1,7 +1,7 @@
 // Handles a tool that a target cannot run: it is dropped with a warning while the model may answer without it, and refused when the
 // caller requires a call.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen } from '../../../core/types/request/canonical.ts'
 import { callerField } from './caller-field.ts'
 
 /**

@@ -1,9 +1,9 @@
 // Estimates usage that no upstream reported: a caller whose dialect needs counts gets a marked estimate, never zeros.
 import { estimateUsage } from '../../../core/models/token-estimate.ts'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Part } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Part } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 /** An explicit zero is a report. */
 export function isUnreported(usage: Frozen<Partial<Usage>> | null): boolean {

@@ -1,6 +1,6 @@
 // Measures how long the kernel's queue of new connections has not been empty. Node accepts one connection in each turn of the event loop,
 // so connections wait there while every turn is short, and the delay of the loop does not show them.
-import type { Clock } from '../../../core/types/ports.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 
 export interface AcceptQueue {
   /** Call it for each new connection. Takes constant time. */

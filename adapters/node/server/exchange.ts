@@ -5,8 +5,8 @@ import { headerBag } from '../../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../../core/http/web-exchange.ts'
 import { GatheredBytes } from '../../../core/text/gathered-bytes.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { HostContext } from '../../../core/types/host.ts'
-import type { BodyMeter, Ingress, Peer } from '../../../core/types/ports.ts'
+import type { BodyMeter, Ingress, Peer } from '../../../core/types/ports/ports.ts'
+import type { HostContext } from '../../../core/types/request/host.ts'
 
 /**
  * `path` and `query` are without the mount prefix; an absolute-form target is reduced to its path. `beforeBody` runs before the body is

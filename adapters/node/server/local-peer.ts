@@ -1,7 +1,7 @@
 // Decides whether a peer is local: its socket is loopback, it sends no forwarding header, and its Host is one of ours. Loopback alone is
 // not enough, because DNS rebinding and malicious pages reach it too.
 import type { IncomingMessage } from 'node:http'
-import type { Peer } from '../../../core/types/ports.ts'
+import type { Peer } from '../../../core/types/ports/ports.ts'
 import { headerLines } from './exchange.ts'
 import { hostName } from './host-header.ts'
 

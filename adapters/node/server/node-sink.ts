@@ -3,7 +3,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import type { Sink } from '../../../core/types/ports.ts'
+import type { Sink } from '../../../core/types/ports/ports.ts'
 
 /** Bytes of a body that node:http may read and drop after a refusal, to keep the connection for the next request. */
 const DROPPED_BODY = 65_536

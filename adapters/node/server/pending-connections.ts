@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import type { Clock } from '../../../core/types/ports.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 
 export interface PendingLimits {
   readonly perAddress: number

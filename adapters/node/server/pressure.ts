@@ -1,7 +1,7 @@
 // Measures event-loop delay and heap use. A served gateway accepts new requests by them.
 import { getHeapStatistics } from 'node:v8'
 import type { HostedGateway } from '../../../core/gateway.ts'
-import type { Clock, Timer } from '../../../core/types/ports.ts'
+import type { Clock, Timer } from '../../../core/types/ports/ports.ts'
 
 export interface PressureLimits {
   /** ms; 0 = not measured. */

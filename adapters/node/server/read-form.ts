@@ -1,8 +1,8 @@
 // Reads a multipart form as it arrives. The bytes of files stay in the chunks of the socket: nothing is copied or written to disk.
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { FormBody } from '../../../core/types/operation.ts'
-import type { UploadedFile } from '../../../core/types/operations.ts'
+import type { FormBody } from '../../../core/types/operations/operation.ts'
+import type { UploadedFile } from '../../../core/types/operations/operations.ts'
 
 const LIMITS = { fields: 200, files: 32, fieldSize: 1024 * 1024, fieldNameSize: 200, headerPairs: 20 }
 

@@ -1,7 +1,7 @@
 // The answer to an upgrade request: kept when the route accepts it, otherwise written to the socket as an HTTP answer.
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Sink } from '../../../core/types/ports.ts'
+import type { Sink } from '../../../core/types/ports/ports.ts'
 
 export class UpgradeSink implements Sink {
   readonly #socket: Duplex

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { SimulationInput, SimulationOutcome, Simulator } from '../../../core/types/simulation.ts'
+import type { SimulationInput, SimulationOutcome, Simulator } from '../../../core/types/ports/simulation.ts'
 
 /** Longest run of one simulation, ms. */
 const RUN_MS = 5000

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { GatewayConfig } from '../../../core/config/define.ts'
 import { silentLog } from '../../../core/log.ts'
-import type { SimulationOutcome } from '../../../core/types/simulation.ts'
+import type { SimulationOutcome } from '../../../core/types/ports/simulation.ts'
 import { jsonText, runScript } from '../../simulation/run-script.ts'
 import { parseScript, type Script } from '../../simulation/script.ts'
 import { loadConfig } from '../loading/load-config.ts'

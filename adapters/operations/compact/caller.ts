@@ -1,9 +1,9 @@
 // The caller's side of compact: the format of OpenAI, and `mode`.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
-import type { CompactAnswer, CompactRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, TextsOf } from '../../../core/types/operations/operation.ts'
+import type { CompactAnswer, CompactRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { encodeUsage } from '../../dialects/responses/usage.ts'
 import { isObject, others, textField } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'

@@ -1,7 +1,7 @@
 // POST /v1/responses/compact. The codec serves `native`; the plugin `compaction` answers the other modes.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { compactTexts, decodeCompact, encodeCompact, MODES } from './caller.ts'
 import { openaiCompact } from './openai.ts'

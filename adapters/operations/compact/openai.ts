@@ -1,9 +1,9 @@
 // Compaction by OpenAI-like vendors. The answer passes through untouched.
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { CompactAnswer, CompactRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { CompactAnswer, CompactRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { decodeUsage } from '../../dialects/responses/usage.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, refuseError, scanned } from '../shared/answers.ts'

@@ -1,7 +1,8 @@
 // The wire objects of completions: the chunks of a stream, and the usage.
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { CompletionsAnswer } from '../../../core/types/operations.ts'
+
+import type { CompletionsAnswer } from '../../../core/types/operations/operations.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 
 export const DONE = 'data: [DONE]\n\n'
 

@@ -1,7 +1,7 @@
 // POST /v1/completions. The codecs serve vendors that have it; the plugin `completions` makes chat calls for all others.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { completedTexts, decodeCompletions, encodeCompletions, promptTexts } from './caller.ts'
 import { mistralCompletions, openaiCompletions } from './vendors.ts'
 

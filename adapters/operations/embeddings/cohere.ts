@@ -1,9 +1,9 @@
 // Embeddings of Cohere's API v2: at most 96 texts in one call, and a kind of input in each.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { EmbeddingsRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { EmbeddingsRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { estimatedUsage, usageOf } from '../shared/usage.ts'

@@ -1,9 +1,9 @@
 // The caller's side of embeddings in Google's format: `embedContent` for one text, `batchEmbedContents` for several.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { EncodedAnswer, OperationRoute } from '../../../core/types/operation.ts'
-import type { EmbeddingsAnswer, EmbeddingsRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, OperationRoute } from '../../../core/types/operations/operation.ts'
+import type { EmbeddingsAnswer, EmbeddingsRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject, listField, numberField, objectField, others, textField } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 import { inEncoding } from './vectors.ts'

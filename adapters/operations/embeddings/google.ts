@@ -1,8 +1,8 @@
 // Embeddings of Google's API: one call for one text, a batch call for more. It reports no tokens.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { EmbeddingsRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { EmbeddingsRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { estimatedUsage, reportedUsage } from '../shared/usage.ts'

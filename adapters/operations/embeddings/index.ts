@@ -1,7 +1,7 @@
 // POST /v1/embeddings.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver, OperationRoute } from '../../../core/types/operation.ts'
+import type { OperationDriver, OperationRoute } from '../../../core/types/operations/operation.ts'
 import { parseEmbed, parseEmbedMany, STEMS } from '../../dialects/generate-content/routes.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { decodeEmbeddings, embeddingTexts, encodeEmbeddings } from './caller.ts'

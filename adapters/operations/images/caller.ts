@@ -1,9 +1,9 @@
 // The caller's side of images: the formats of OpenAI's three routes.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
-import type { EncodedAnswer, FormBody, TextsOf } from '../../../core/types/operation.ts'
-import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, FormBody, TextsOf } from '../../../core/types/operations/operation.ts'
+import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../core/types/request/dialect.ts'
 import { booleanField, numberField, others, textField } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'

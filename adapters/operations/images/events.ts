@@ -1,6 +1,6 @@
 // Reads the events of an image stream beside its passing on. The data of one event is a line of megabytes: only its two ends are kept.
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 /** The members beside the image are at the ends of the line. */
 const HEAD_CHARS = 2 * 1024

@@ -1,6 +1,6 @@
 // POST /v1/images/generations, /v1/images/edits and /v1/images/variations.
 import { z } from 'zod'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { decodeGeneration, decodeUpload, encodeImages, promptText } from './caller.ts'
 import { googleImages } from './google.ts'

@@ -1,7 +1,8 @@
 // Writes image requests of OpenAI-like vendors: the caller's own JSON with the vendor's changes spliced in, or a form.
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationUpstream, UpstreamRequest } from '../../../core/types/operation.ts'
-import type { ImagesRequest } from '../../../core/types/operations.ts'
+
+import type { OperationUpstream, UpstreamRequest } from '../../../core/types/operations/operation.ts'
+import type { ImagesRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { pixelsOf, ratioFor } from './sizes.ts'
 
 /** How an OpenAI-like vendor differs. */

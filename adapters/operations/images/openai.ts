@@ -1,10 +1,15 @@
 // Images at OpenAI-like vendors: JSON for generations, forms for edits and variations, SSE for partial images.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { OperationCodec, OperationReply, OperationUpstream, UpstreamAnswer } from '../../../core/types/operation.ts'
-import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations.ts'
+import type {
+  OperationCodec,
+  OperationReply,
+  OperationUpstream,
+  UpstreamAnswer,
+} from '../../../core/types/operations/operation.ts'
+import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { begun, collected, passedOn } from '../shared/frames.ts'

@@ -1,8 +1,8 @@
 // Members of OpenAI's image requests that a vendor with a wire format of its own does not take.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../core/types/dialect.ts'
-import type { ImagesRequest } from '../../../core/types/operations.ts'
+import type { ImagesRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 const OPENAI_MEMBERS = [
   'background',

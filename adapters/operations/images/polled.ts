@@ -1,9 +1,9 @@
 // Images of Black Forest Labs: a job that is polled until it is ready.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { bytesToBase64, concatBytes } from '../../../core/text/bytes.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec, OperationUpstream } from '../../../core/types/operation.ts'
-import type { ImagesRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec, OperationUpstream } from '../../../core/types/operations/operation.ts'
+import type { ImagesRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageIn } from './openai.ts'

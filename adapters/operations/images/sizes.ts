@@ -1,5 +1,5 @@
 // Sizes in pixels and aspect ratios: vendors take one or the other.
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 /** The ratios that each vendor takes. */
 export const RATIOS = {

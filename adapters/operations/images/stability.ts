@@ -1,7 +1,7 @@
 // Images of Stability AI: a form in, one image as base64 out.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { FormBody, OperationCodec } from '../../../core/types/operation.ts'
-import type { ImagesAnswer } from '../../../core/types/operations.ts'
+import type { FormBody, OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { ImagesAnswer } from '../../../core/types/operations/operations.ts'
 import { loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageIn } from './openai.ts'

@@ -1,9 +1,9 @@
 // The caller's side of moderations: the format of OpenAI.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
-import type { ModerationPart, ModerationsAnswer, ModerationsRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, TextsOf } from '../../../core/types/operations/operation.ts'
+import type { ModerationPart, ModerationsAnswer, ModerationsRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject, others } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'

@@ -1,7 +1,7 @@
 // POST /v1/moderations.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { DEFAULT_MODEL, decodeModerations, encodeModerations, moderationTexts } from './caller.ts'
 import { mistralModerations, openaiModerations } from './vendors.ts'

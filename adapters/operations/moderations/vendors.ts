@@ -1,9 +1,9 @@
 // Moderations at OpenAI, and at Mistral, which sends no `flagged`.
 
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { ModerationsAnswer, ModerationsRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { ModerationsAnswer, ModerationsRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'

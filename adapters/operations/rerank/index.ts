@@ -1,7 +1,7 @@
 // POST /v1/rerank.
 import { z } from 'zod'
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { decodeRerank, encodeRerank, rerankTexts } from './caller.ts'
 import { cohereRerank, jinaRerank, voyageRerank } from './vendors.ts'

@@ -1,9 +1,9 @@
 // Rerank at Cohere, and at the vendors that use Jina's or Voyage's form of it.
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { RerankAnswer, RerankRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { RerankAnswer, RerankRequest } from '../../../core/types/operations/operations.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { estimatedUsage, reportedUsage, usageOf } from '../shared/usage.ts'

@@ -1,9 +1,9 @@
 // The caller's side of search.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../core/types/dialect.ts'
-import type { EncodedAnswer, TextsOf } from '../../../core/types/operation.ts'
-import type { SearchAnswer, SearchRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, TextsOf } from '../../../core/types/operations/operation.ts'
+import type { SearchAnswer, SearchRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../core/types/request/dialect.ts'
 import { booleanField, numberField, others, textField } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 

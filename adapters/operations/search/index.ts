@@ -1,6 +1,6 @@
 // POST /v1/search.
 import { z } from 'zod'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { ANY_SEARCH, decodeSearch, encodeSearch, queryText, resultTexts } from './caller.ts'
 import { exaSearch, searchVendors } from './vendors.ts'
 

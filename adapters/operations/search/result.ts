@@ -1,6 +1,7 @@
 // Reads the result lists of search vendors.
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { SearchAnswer } from '../../../core/types/operations.ts'
+
+import type { SearchAnswer } from '../../../core/types/operations/operations.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 
 export type SearchResult = SearchAnswer['results'][number]

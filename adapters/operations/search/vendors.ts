@@ -1,7 +1,8 @@
 // One entry per search vendor: its request, and the place and names of its results.
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec, UpstreamRequest } from '../../../core/types/operation.ts'
-import type { SearchRequest } from '../../../core/types/operations.ts'
+
+import type { OperationCodec, UpstreamRequest } from '../../../core/types/operations/operation.ts'
+import type { SearchRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { usageOf } from '../shared/usage.ts'

@@ -1,9 +1,9 @@
 // Reads upstream answers of operations: leniently, and a body without the expected parts is a 502.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { WireBody } from '../../../core/types/dialect.ts'
-import type { UpstreamAnswer } from '../../../core/types/operation.ts'
+import type { UpstreamAnswer } from '../../../core/types/operations/operation.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 
 /** Returns the body with its members scanned and not parsed. @throws GatewayError 502 when it is not a JSON object. */

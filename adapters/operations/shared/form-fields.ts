@@ -1,7 +1,7 @@
 // Reads the fields of multipart forms: texts, with the names and errors of the JSON routes.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { FormBody } from '../../../core/types/operation.ts'
+import type { FormBody } from '../../../core/types/operations/operation.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
 
 /** Returns the value of a field; undefined when it is absent or empty. @throws GatewayError 400 when it occurs twice. */
 export function formText({ fields }: FormBody, name: string): string | undefined {

@@ -1,9 +1,9 @@
 // Passes an upstream's stream on, and reads the JSON of its SSE events beside it.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { UpstreamStreamAnswer } from '../../../core/types/operation.ts'
-import type { ByteSource } from '../../../core/types/ports.ts'
+import type { UpstreamStreamAnswer } from '../../../core/types/operations/operation.ts'
+import type { ByteSource } from '../../../core/types/ports/ports.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 import { refuseError } from './answers.ts'
 

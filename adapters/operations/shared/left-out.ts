@@ -1,5 +1,5 @@
 // Warns about members of a request that a vendor has no place for.
-import type { CodecContext } from '../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../core/types/request/dialect.ts'
 
 /** @param members by the name of the caller's format; those that are undefined or empty were not asked for. */
 export function leftOut(codec: CodecContext, members: Readonly<Record<string, unknown>>): void {

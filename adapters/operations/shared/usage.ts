@@ -2,8 +2,8 @@
 
 import { tokenCount } from '../../../core/models/token-count.ts'
 import { estimateText } from '../../../core/models/token-estimate.ts'
-import type { MediaUnits, Usage } from '../../../core/types/answer.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { MediaUnits, Usage } from '../../../core/types/request/answer.ts'
+import type { Json } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 
 interface Counts {

@@ -1,8 +1,13 @@
 // Speech at OpenAI-like vendors, ElevenLabs and Deepgram. The audio passes on while it arrives.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec, OperationReply, OperationUpstream, UpstreamRequest } from '../../../core/types/operation.ts'
-import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations.ts'
+import type {
+  OperationCodec,
+  OperationReply,
+  OperationUpstream,
+  UpstreamRequest,
+} from '../../../core/types/operations/operation.ts'
+import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { begun, collected, passedOn, tail } from '../shared/frames.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'

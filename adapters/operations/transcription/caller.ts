@@ -1,8 +1,8 @@
 // The caller's side of transcriptions and translations: OpenAI's form and its answer formats.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Frozen } from '../../../core/types/canonical.ts'
-import type { EncodedAnswer, FormBody, TextsOf } from '../../../core/types/operation.ts'
-import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/types/operations.ts'
+import type { EncodedAnswer, FormBody, TextsOf } from '../../../core/types/operations/operation.ts'
+import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen } from '../../../core/types/request/canonical.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 import { formBoolean, formList, formNumber, formText, otherFields } from '../shared/form-fields.ts'

@@ -1,6 +1,6 @@
 // POST /v1/audio/transcriptions and /v1/audio/translations.
 import { z } from 'zod'
-import type { OperationDriver } from '../../../core/types/operation.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
 import { decodeAudio, encodeTranscription, FORMATS, promptOf, transcript } from './caller.ts'
 import { deepgramTranscription, elevenlabsTranscription, openaiTranscription } from './vendors.ts'
 

@@ -1,9 +1,9 @@
 // Transcriptions at OpenAI-like vendors, ElevenLabs and Deepgram. They are recorded and not billed, so no unit is counted.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { FormBody, OperationCodec, OperationReply, OperationUpstream } from '../../../core/types/operation.ts'
-import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/types/operations.ts'
+import type { FormBody, OperationCodec, OperationReply, OperationUpstream } from '../../../core/types/operations/operation.ts'
+import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { begun, passedOn, tail } from '../shared/frames.ts'

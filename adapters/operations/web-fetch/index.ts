@@ -1,6 +1,6 @@
 // POST /v1/web/fetch: the answer in the caller's format, and the vendors that read pages. The plugin `web-fetch` has the route.
-import type { OperationDriver } from '../../../core/types/operation.ts'
-import type { WebFetchAnswer } from '../../../core/types/operations.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
+import type { WebFetchAnswer } from '../../../core/types/operations/operations.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { exaPages, firecrawlPages, jinaPages, tavilyPages } from './vendors.ts'

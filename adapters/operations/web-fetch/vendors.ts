@@ -1,9 +1,9 @@
 // Vendors that read pages of the public web. Only the checked `url` is sent: members of theirs that name further addresses are not.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { tokenCount } from '../../../core/models/token-count.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec, OperationUpstream, UpstreamRequest } from '../../../core/types/operation.ts'
-import type { WebFetchAnswer, WebFetchRequest } from '../../../core/types/operations.ts'
+import type { OperationCodec, OperationUpstream, UpstreamRequest } from '../../../core/types/operations/operation.ts'
+import type { WebFetchAnswer, WebFetchRequest } from '../../../core/types/operations/operations.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
 import { leftOut } from '../shared/left-out.ts'

@@ -1,6 +1,6 @@
 // Capabilities of Claude models, by generation. An id that is newer than this list, or has no version, inherits the newest generation.
-import type { Effort } from '../../../core/types/canonical.ts'
-import type { ModelCaps } from '../../../core/types/dialect.ts'
+import type { Effort } from '../../../core/types/request/canonical.ts'
+import type { ModelCaps } from '../../../core/types/request/dialect.ts'
 
 export function claudeCaps(model: string): ModelCaps {
   const { tier, version } = identify(model)

@@ -1,6 +1,6 @@
 // Returns facts of a model by the family in its name, for any host: a company's proxy, a cloud's catalogue, a gateway in front of the
 // vendor.
-import type { ModelCaps } from '../../../core/types/dialect.ts'
+import type { ModelCaps } from '../../../core/types/request/dialect.ts'
 import { claudeCaps } from './claude.ts'
 import { geminiCaps } from './gemini.ts'
 import { openaiCaps } from './openai.ts'

@@ -1,6 +1,6 @@
 // Capabilities of Google's models, by family and generation. A newer id inherits the newest behaviour of its family; an unknown family
 // inherits none.
-import type { ModelCaps } from '../../../core/types/dialect.ts'
+import type { ModelCaps } from '../../../core/types/request/dialect.ts'
 
 const FAMILY = 'gemini'
 const CONTEXT = 1_048_576

@@ -1,7 +1,7 @@
 // Capabilities of OpenAI's models, by family and generation. A newer id inherits the newest behaviour of its family; an unknown family
 // inherits none.
-import type { Effort } from '../../../core/types/canonical.ts'
-import type { ModelCaps } from '../../../core/types/dialect.ts'
+import type { Effort } from '../../../core/types/request/canonical.ts'
+import type { ModelCaps } from '../../../core/types/request/dialect.ts'
 
 const PLAIN: ModelCaps = { family: 'gpt' }
 

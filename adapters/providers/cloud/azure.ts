@@ -2,9 +2,9 @@
 // with a header `api-version` of the connection the older addresses by deployment are used.
 import { z } from 'zod'
 import { renewedCredentials } from '../../../core/credentials.ts'
-import type { OfferHost } from '../../../core/types/offer-host.ts'
-import type { WireRequest } from '../../../core/types/ports.ts'
-import type { AuthorizedCall, Provider } from '../../../core/types/provider.ts'
+import type { OfferHost } from '../../../core/types/plugin/offer-host.ts'
+import type { WireRequest } from '../../../core/types/ports/ports.ts'
+import type { AuthorizedCall, Provider } from '../../../core/types/ports/provider.ts'
 import { openaiCaps } from '../caps/openai.ts'
 import { OPENAI_IDS } from '../id-limits.ts'
 import { providerOf } from '../provider.ts'

@@ -1,7 +1,7 @@
 // A cloud's credential: the key of the connection is a plain key, or JSON text with the parts of a longer-lived identity.
 import { z } from 'zod'
 import { jsonCredential } from '../../../core/credentials.ts'
-import type { OfferHost } from '../../../core/types/offer-host.ts'
+import type { OfferHost } from '../../../core/types/plugin/offer-host.ts'
 
 /** Returns true for JSON text. A plain key never begins with a brace. */
 export function isJson(secret: string | null): secret is string {

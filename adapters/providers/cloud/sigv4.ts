@@ -1,6 +1,6 @@
 // Signs a request for AWS with Signature Version 4. The signer is loaded with the first request that needs one.
 import { concatBytes } from '../../../core/text/bytes.ts'
-import type { WireRequest } from '../../../core/types/ports.ts'
+import type { WireRequest } from '../../../core/types/ports/ports.ts'
 
 export interface AwsKeys {
   readonly accessKeyId: string

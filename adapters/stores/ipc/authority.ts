@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream'
 import { memoryCounters } from '../../../core/counters/memory.ts'
 import { memoryDriver } from '../../../core/kv/memory-driver.ts'
-import type { Clock } from '../../../core/types/ports.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 import { claimTable } from './claims.ts'
 import { feedTable } from './feeds.ts'
 import { type Poll, polls } from './polls.ts'

@@ -1,5 +1,5 @@
 // Counters that workers share over their link: one message and one answer per verb, sent together with those of the same turn.
-import type { Clock, Counters, TakeResult, Timer } from '../../../core/types/ports.ts'
+import type { Clock, Counters, TakeResult, Timer } from '../../../core/types/ports/ports.ts'
 import type { Link } from './link.ts'
 
 export function ipcCounters(link: Pick<Link, 'call' | 'send'>, clock: Pick<Clock, 'every'>): Counters {

@@ -1,5 +1,5 @@
 // Numbers the events of all processes, and hands each to every process. Without listeners the processes publish nothing.
-import type { Clock, Timer } from '../../../core/types/ports.ts'
+import type { Clock, Timer } from '../../../core/types/ports/ports.ts'
 
 /** A client that comes back within this time finds what it missed. */
 const LINGER_MS = 3_600_000

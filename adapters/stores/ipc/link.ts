@@ -2,7 +2,7 @@
 // ends the process. patience.ts limits the time of calls that requests wait for.
 import type { Duplex } from 'node:stream'
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
-import type { Claim, FeedTaker, Siblings } from '../../../core/types/siblings.ts'
+import type { Claim, FeedTaker, Siblings } from '../../../core/types/ports/siblings.ts'
 import { type Message, wire } from './wire.ts'
 
 export interface Link {

@@ -1,7 +1,7 @@
 // A primary process that is stopped or swapped out must not hold the requests of its workers: a call that it does not answer in time fails,
 // and after three failures each worker answers by itself for five seconds (store-breaker.ts).
 import { storageUnavailable } from '../../../core/db/storage-fault.ts'
-import type { Clock, Logger } from '../../../core/types/ports.ts'
+import type { Clock, Logger } from '../../../core/types/ports/ports.ts'
 import type { FallbackLink } from '../fallback-counters.ts'
 import { storeBreaker } from '../store-breaker.ts'
 import type { Link } from './link.ts'

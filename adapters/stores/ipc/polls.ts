@@ -1,6 +1,6 @@
 // Asks all processes but one, and collects what answers in time. For topics with a rest, the last answer of a process that ends is kept:
 // counts of the whole must not fall when a process is replaced.
-import type { Clock, Timer } from '../../../core/types/ports.ts'
+import type { Clock, Timer } from '../../../core/types/ports/ports.ts'
 import type { Wire } from './wire.ts'
 
 /** A process that is asked. */

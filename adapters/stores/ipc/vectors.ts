@@ -1,7 +1,7 @@
 // Vectors that workers share: each has all of them in its own memory, so that no search waits for another process. A worker that starts
 // later gets those that are added from then on.
-import type { VectorEntry, VectorStore } from '../../../core/types/ports.ts'
-import type { Siblings } from '../../../core/types/siblings.ts'
+import type { VectorEntry, VectorStore } from '../../../core/types/ports/ports.ts'
+import type { Siblings } from '../../../core/types/ports/siblings.ts'
 
 type Sent = readonly [scope: string, vector: string, entry: Omit<VectorEntry, 'vector'>]
 

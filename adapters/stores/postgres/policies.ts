@@ -1,6 +1,6 @@
 // SQL of the policies that hide the rows of other organizations.
 import { createHash } from 'node:crypto'
-import type { BelongsTo } from '../../../core/types/db.ts'
+import type { BelongsTo } from '../../../core/types/ports/db.ts'
 
 /** A role without log-in and without rights besides those on the gateway's tables. It is one per server, as all roles are. */
 export const TENANT_ROLE = 'hookgate_tenant'

@@ -1,7 +1,7 @@
 // Names prepared statements, so that each connection parses a text once. Only the first few hundred texts get a name (filters are
 // composed of pieces), because PostgreSQL keeps a named statement as long as the connection.
 import { createHash } from 'node:crypto'
-import type { Sql } from '../../../core/types/db.ts'
+import type { Sql } from '../../../core/types/ports/db.ts'
 
 const NAMED = 300
 const KEPT_TEXTS = 1000

@@ -1,6 +1,6 @@
 // Restricts statements to one organization: they run as a role without rights of its own, under row-level security.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { TenantWall, WallState, WallTables } from '../../../core/types/db.ts'
+import type { TenantWall, WallState, WallTables } from '../../../core/types/ports/db.ts'
 import type { Session } from '../session.ts'
 import { SETTING, TENANT_ROLE } from './policies.ts'
 import { standingWall } from './wall-builder.ts'

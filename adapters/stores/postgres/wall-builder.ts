@@ -1,7 +1,7 @@
 // Builds the wall between organizations: role, grants and policies. It leaves complete tables alone, because changing a table's policies
 // waits for its readers.
 import { sql } from '../../../core/db/sql.ts'
-import type { WallState, WallTables } from '../../../core/types/db.ts'
+import type { WallState, WallTables } from '../../../core/types/ports/db.ts'
 import type { Session } from '../session.ts'
 import { belongingPolicy, closedPolicy, isOurs, ownPolicy, type Policy, quoted, TENANT_ROLE } from './policies.ts'
 

@@ -1,5 +1,5 @@
 // Runs a group commit on SQLite as one synchronous transaction, so that no other statement can come in between.
-import type { Statement, UnitResult } from '../../../core/types/db.ts'
+import type { Statement, UnitResult } from '../../../core/types/ports/db.ts'
 import type { SqliteConnection } from './connection.ts'
 import { isSqliteFault } from './faults.ts'
 

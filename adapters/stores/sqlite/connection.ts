@@ -1,5 +1,5 @@
 // One SQLite connection with its prepared statements by text.
-import type { Sql } from '../../../core/types/db.ts'
+import type { Sql } from '../../../core/types/ports/db.ts'
 import type { Rows } from '../session.ts'
 import type { SqliteHandle, SqliteStatement } from './handle.ts'
 import { openSqlite } from './open.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { migrate } from '../../../core/db/migrate.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isUniqueViolation } from '../../../core/db/storage-fault.ts'
-import type { Database, Sql, Statement } from '../../../core/types/db.ts'
+import type { Database, Sql, Statement } from '../../../core/types/ports/db.ts'
 import type { ContractCase } from './contract.ts'
 
 /** @param database an open one; tables `contract_…` are created in it. */

@@ -1,8 +1,8 @@
 // Contract tests for a provider: it has a name and dialects, and puts its credential only into headers.
 import assert from 'node:assert/strict'
-import type { CanonicalRequest, Dialect } from '../../../core/types/canonical.ts'
-import type { WireRequest } from '../../../core/types/ports.ts'
-import type { Connection, Provider } from '../../../core/types/provider.ts'
+import type { WireRequest } from '../../../core/types/ports/ports.ts'
+import type { Connection, Provider } from '../../../core/types/ports/provider.ts'
+import type { CanonicalRequest, Dialect } from '../../../core/types/request/canonical.ts'
 import type { ContractCase } from './contract.ts'
 
 const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']

@@ -1,6 +1,6 @@
 // Contract tests for a vector store. Shared state is tested when the subject has several instances.
 import assert from 'node:assert/strict'
-import type { VectorStore } from '../../../core/types/ports.ts'
+import type { VectorStore } from '../../../core/types/ports/ports.ts'
 import type { ContractCase } from './contract.ts'
 
 export interface VectorsSubject {

@@ -1,7 +1,8 @@
 // Options of the contract for a codec of an operation: the codec's provider, a request, and how its vendor answers.
-import type { Usage } from '../../../core/types/answer.ts'
-import type { MediaOperation } from '../../../core/types/operations.ts'
-import type { Provider } from '../../../core/types/provider.ts'
+
+import type { MediaOperation } from '../../../core/types/operations/operations.ts'
+import type { Provider } from '../../../core/types/ports/provider.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
 import type { RecordedRequest, Step } from '../script.ts'
 
 export interface OperationContract {

@@ -2,9 +2,9 @@
 // that each request finds them as new.
 import assert from 'node:assert/strict'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Outcome, RequestContext } from '../../../core/types/context.ts'
-import type { OperationDriver } from '../../../core/types/operation.ts'
-import type { MediaOperation, OperationAnswer } from '../../../core/types/operations.ts'
+import type { OperationDriver } from '../../../core/types/operations/operation.ts'
+import type { MediaOperation, OperationAnswer } from '../../../core/types/operations/operations.ts'
+import type { Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { operations } from '../../operations/index.ts'
 import { choose, type RecordedRequest, type Step } from '../script.ts'

@@ -1,7 +1,7 @@
 // Measures the latency that a plugin adds: the same requests with and without it in turn, answered without a network.
 import assert from 'node:assert/strict'
 import type { GatewayConfig } from '../../../core/config/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import type { ContractCase } from '../contracts/contract.ts'
 import { requestFor, type TestRequest } from '../requests.ts'
 import { createTestGateway, type TestGateway } from '../test-gateway.ts'

@@ -1,5 +1,5 @@
 // Options of the conformance kit for one plugin.
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import type { Reply } from '../replies/reply.ts'
 
 export interface PluginConformanceOptions {

@@ -3,7 +3,7 @@
 // 30_000)`.
 import assert from 'node:assert/strict'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import type { ContractCase } from '../contracts/contract.ts'
 import { DIALECTS, OTHER_ENDPOINTS, requestOf } from '../requests.ts'
 import { reply } from '../script.ts'

@@ -2,8 +2,8 @@
 // whole answer says.
 import assert from 'node:assert/strict'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
-import type { StreamEvent } from '../../../core/types/stream.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
+import type { StreamEvent } from '../../../core/types/request/stream.ts'
 import type { ContractCase } from '../contracts/contract.ts'
 import { CONTRACT_REPLIES } from '../contracts/dialect-contract.ts'
 import type { Reply } from '../replies/reply.ts'

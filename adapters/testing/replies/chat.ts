@@ -1,6 +1,6 @@
 // Renders replies like OpenAI's chat-completions endpoint: every documented member, `usage: null` in each chunk, the totals in a separate
 // frame. Reasoning text, which OpenAI never shows here, is sent as DeepSeek's `reasoning_content`.
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
 const ID = 'chatcmpl-CfXq2hYk7Z0vQmT4sW9uR1aB3eD5'

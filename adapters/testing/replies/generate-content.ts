@@ -1,6 +1,6 @@
 // Renders replies like Google's Gemini API: parts as increments, usage on every chunk, the finish reason on the last one. A signature is
 // on the first function call, otherwise on a last empty text part.
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer, type ReplyToolCall } from './reply.ts'
 
 const RESPONSE_ID = 'mXc0aOzKJ4qXz7IPu6Gl8Q4'

@@ -1,5 +1,5 @@
 // Renders replies like Anthropic's own API: key order, event order, position of usage, native ids.
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
 export const messagesReplies: ReplyRenderer = { json, frames, error, errorFrames }

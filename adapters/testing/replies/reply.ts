@@ -1,5 +1,5 @@
 // An answer of a scripted upstream, defined once and rendered in any of the four dialects.
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 
 export interface ReplyToolCall {
   id: string

@@ -1,6 +1,6 @@
 // Renders replies like the OpenAI Responses API: all events of reasoning, message and function_call items, obfuscation on deltas, usage
 // only in the final response, no [DONE].
-import type { Finish } from '../../../core/types/answer.ts'
+import type { Finish } from '../../../core/types/request/answer.ts'
 import { DEFAULT_USAGE, pieces, type Reply, type ReplyRenderer } from './reply.ts'
 
 const RESPONSE_ID = 'resp_68f2c1d4a7b881908c3e5f0a1b2c3d4e0f5a6b7c8d9e0f1a'

@@ -1,5 +1,5 @@
 // Describes the control plane in OpenAPI, from the schemas that validate its routes.
-import type { ApiRoute } from '../../types/plugin.ts'
+import type { ApiRoute } from '../../types/plugin/plugin.ts'
 import { roleOf } from '../api-routes.ts'
 import type { Components } from './components.ts'
 import { answerOf, type Described, errorResponses, operationId, pathParameters, queryParameters, requestBody } from './parts.ts'

@@ -1,5 +1,5 @@
 // Describes the data plane in OpenAPI: dialects' routes by their `docs`, plugins' routes by their schemas.
-import type { RouteDoc } from '../../types/dialect.ts'
+import type { RouteDoc } from '../../types/request/dialect.ts'
 import type { RouteTable } from '../data-routes.ts'
 import type { Components, JsonSchema } from './components.ts'
 import { answerOf, type Described, errorResponses, operationId, pathParameters, queryParameters, requestBody } from './parts.ts'

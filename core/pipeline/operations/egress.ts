@@ -1,9 +1,9 @@
 // Sends the answer of an operation to the caller: the upstream's bytes, or the answer encoded after a hook changed it.
 
-import type { Awaitable, Frozen } from '../../types/canonical.ts'
-import type { OperationDriver, OperationReply } from '../../types/operation.ts'
-import type { OperationAnswer } from '../../types/operations.ts'
-import type { Result } from '../../types/result.ts'
+import type { OperationDriver, OperationReply } from '../../types/operations/operation.ts'
+import type { OperationAnswer } from '../../types/operations/operations.ts'
+import type { Awaitable, Frozen } from '../../types/request/canonical.ts'
+import type { Result } from '../../types/request/result.ts'
 import { codecContextOf } from '../call-state.ts'
 import type { RequestState } from '../context.ts'
 import type { ReplyWriter } from '../reply.ts'

@@ -1,6 +1,6 @@
 // Writes a multipart/form-data body (RFC 7578). The bytes of files are not copied.
 import { encodeUtf8 } from '../../text/bytes.ts'
-import type { FormBody } from '../../types/operation.ts'
+import type { FormBody } from '../../types/operations/operation.ts'
 
 /** @param boundary text that does not occur in the fields or files: a random id. */
 export function formBytes({ fields, files }: FormBody, boundary: string): { bytes: Uint8Array[]; contentType: string } {

@@ -6,8 +6,6 @@ import { jsonBytes } from '../../json/json-bytes.ts'
 import { forkBody, writtenBody } from '../../json/wire-body.ts'
 import type { ConnectionService } from '../../services.ts'
 import { credentialsOf } from '../../text/sanitize.ts'
-import type { Awaitable, JsonObject } from '../../types/canonical.ts'
-import type { CodecContext, WireBody } from '../../types/dialect.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
 import type {
   FormBody,
@@ -16,9 +14,11 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
   UpstreamStreamAnswer,
-} from '../../types/operation.ts'
-import type { OutboundGuard, WireRequest } from '../../types/ports.ts'
-import type { Provider } from '../../types/provider.ts'
+} from '../../types/operations/operation.ts'
+import type { OutboundGuard, WireRequest } from '../../types/ports/ports.ts'
+import type { Provider } from '../../types/ports/provider.ts'
+import type { Awaitable, JsonObject } from '../../types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../types/request/dialect.ts'
 import { authorize, credentialOf } from '../authorize.ts'
 import type { CallState } from '../call-state.ts'
 import type { RequestState } from '../context.ts'

@@ -1,8 +1,8 @@
 // Edits one connection. The key stays unless another one is typed.
 import { useState } from 'preact/hooks'
-import type { Connection } from '../../ui/connection-status.tsx'
 import { Form, SelectField, TextField } from '../../ui/form.tsx'
 import { numberOf } from '../../ui/number-text.ts'
+import type { Connection } from '../../ui/rows/connection-status.tsx'
 
 interface ConnectionFormProps {
   of: Connection

@@ -2,9 +2,9 @@
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
 import { count, money, percent, UNKNOWN } from '../../app/format.ts'
-import { may } from '../../app/me.ts'
-import { Share } from '../../ui/bars.tsx'
+import { may } from '../../app/session/me.ts'
 import { Button } from '../../ui/button.tsx'
+import { Share } from '../../ui/charts/bars.tsx'
 import { Ago } from '../../ui/text.tsx'
 
 export function Quota({ of: id }: { of: number }) {

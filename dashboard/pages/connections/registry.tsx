@@ -2,7 +2,7 @@
 import { useGet } from '../../api/query.ts'
 import { count, UNKNOWN } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
-import { may } from '../../app/me.ts'
+import { may } from '../../app/session/me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty, Loading, Panel } from '../../ui/page.tsx'
 import { Tag } from '../../ui/status.tsx'

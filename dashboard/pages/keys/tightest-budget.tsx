@@ -2,7 +2,7 @@
 import { type Got, useGet } from '../../api/query.ts'
 import { percent, UNKNOWN } from '../../app/format.ts'
 import { href } from '../../app/location.ts'
-import { Share } from '../../ui/bars.tsx'
+import { Share } from '../../ui/charts/bars.tsx'
 import { Ago, Money } from '../../ui/text.tsx'
 import type { Key } from './key-form.tsx'
 

@@ -1,7 +1,7 @@
 // Problems that need attention: each with its effect and the actions that help.
 import { useGet } from '../../api/query.ts'
 import { href } from '../../app/location.ts'
-import { may } from '../../app/me.ts'
+import { may } from '../../app/session/me.ts'
 import { Loading, Panel } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago } from '../../ui/text.tsx'

@@ -1,8 +1,8 @@
 // The first run: four facts. A step is ticked when the gateway has seen it, never by a click.
 import { useGet } from '../../api/query.ts'
 import { LinkButton } from '../../ui/button.tsx'
-import { FirstRequest } from '../../ui/first-request.tsx'
 import { Panel } from '../../ui/page.tsx'
+import { FirstRequest } from '../../ui/rows/first-request.tsx'
 import { Status } from '../../ui/status.tsx'
 
 const LOOK_MS = 15_000

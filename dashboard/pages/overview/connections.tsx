@@ -1,8 +1,8 @@
 // One line for each connection: whether it works, and since when not.
 import { useGet } from '../../api/query.ts'
 import { href } from '../../app/location.ts'
-import { ConnectionOutlook } from '../../ui/connection-status.tsx'
 import { Loading, Panel } from '../../ui/page.tsx'
+import { ConnectionOutlook } from '../../ui/rows/connection-status.tsx'
 
 export function Connections() {
   const connections = useGet('/api/providers', {}, 15_000)

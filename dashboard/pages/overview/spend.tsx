@@ -2,7 +2,7 @@
 import { type Got, useGet } from '../../api/query.ts'
 import { compact, money } from '../../app/format.ts'
 import { href } from '../../app/location.ts'
-import { Figures } from '../../ui/figures.tsx'
+import { Figures } from '../../ui/charts/figures.tsx'
 import { Panel } from '../../ui/page.tsx'
 import { Money } from '../../ui/text.tsx'
 

@@ -1,10 +1,10 @@
 // The request of a run: model, key and body. What the gateway refuses stands at its field.
 import { useRef } from 'preact/hooks'
 import { useGet } from '../../api/query.ts'
-import { may } from '../../app/me.ts'
+import { may } from '../../app/session/me.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, Field, Form, TextField } from '../../ui/form.tsx'
-import { KeyOptions } from '../../ui/key-options.tsx'
+import { KeyOptions } from '../../ui/rows/key-options.tsx'
 
 interface RequestFormProps {
   model: string

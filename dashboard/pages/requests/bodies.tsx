@@ -1,7 +1,7 @@
 // The stored bodies of a request; where there are none, the setting that decides it and its switch.
 import { answerOf, api } from '../../api/client.ts'
 import { invalidate, useGet } from '../../api/query.ts'
-import { may, me } from '../../app/me.ts'
+import { may, me } from '../../app/session/me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { Body } from './body.tsx'

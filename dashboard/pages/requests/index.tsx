@@ -1,6 +1,6 @@
-import { useKeys } from '../../app/keys.tsx'
+import type { PageProps } from '../../app/frame/pages.ts'
 import { go, href } from '../../app/location.ts'
-import type { PageProps } from '../../app/pages.ts'
+import { useKeys } from '../../app/palette/keys.tsx'
 import { Page } from '../../ui/page.tsx'
 import { RequestList } from './list.tsx'
 import { neighbourOf } from './neighbours.ts'

@@ -1,8 +1,8 @@
 // The attempts of a request: who was asked, for how long, what came of it, and who was passed over. `t` shows the same as a table.
 import { ms } from '../../app/format.ts'
-import { useKeys } from '../../app/keys.tsx'
 import { query as address, setQuery } from '../../app/location.ts'
-import { AddressNote } from '../../ui/address-note.tsx'
+import { useKeys } from '../../app/palette/keys.tsx'
+import { AddressNote } from '../../ui/notes/address-note.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { useShowMore } from '../../ui/show-more.tsx'
 import { HttpStatus, Status } from '../../ui/status.tsx'

@@ -2,11 +2,11 @@
 import { type Got, useGet } from '../../api/query.ts'
 import { count, ms, percent } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
-import { AddressNote } from '../../ui/address-note.tsx'
+import { AddressNote } from '../../ui/notes/address-note.tsx'
+import { TruncatedNotice } from '../../ui/notes/truncated-notice.tsx'
 import { Empty, Loading, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
-import { TruncatedNotice } from '../../ui/truncated-notice.tsx'
 
 type Order = Got<'/api/eval'>['optimize']
 

@@ -1,8 +1,8 @@
 // The order in which a request would be sent now, of the draft as it stands. Looking moves nothing.
 import { useState } from 'preact/hooks'
 import { useGet } from '../../api/query.ts'
-import { KeyOptions } from '../../ui/key-options.tsx'
 import { Loading, Panel } from '../../ui/page.tsx'
+import { KeyOptions } from '../../ui/rows/key-options.tsx'
 import type { Draft } from './draft.ts'
 import { PreviewOrder } from './preview-order.tsx'
 import { usePreview } from './use-preview.ts'

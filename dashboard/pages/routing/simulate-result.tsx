@@ -1,6 +1,6 @@
 // Two runs side by side: how many requests were answered, how fast, at which cost, and by whom.
 import { count, ms, percent } from '../../app/format.ts'
-import { Part } from '../../ui/part.tsx'
+import { Part } from '../../ui/charts/part.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
 import { firstDifference, type SimulationRun, wayOf } from './simulation.ts'

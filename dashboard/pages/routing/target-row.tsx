@@ -1,6 +1,6 @@
 // One target in the list of a virtual model: its model, its weight, its connection, and its place.
 import type { Ref } from 'preact'
-import type { Connection } from '../../ui/connection-status.tsx'
+import type { Connection } from '../../ui/rows/connection-status.tsx'
 import type { Draft } from './draft.ts'
 
 export type Given = Draft['targets'][number]

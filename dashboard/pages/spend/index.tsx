@@ -1,5 +1,5 @@
 import { query as address } from '../../app/location.ts'
-import { AddressNote } from '../../ui/address-note.tsx'
+import { AddressNote } from '../../ui/notes/address-note.tsx'
 import { Page, Tabs } from '../../ui/page.tsx'
 import { windowOf } from '../../ui/window.tsx'
 import { Advisor } from './advisor.tsx'

@@ -1,15 +1,15 @@
 import { type Got, useGet } from '../../api/query.ts'
 import { count } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
-import { AddressNote } from '../../ui/address-note.tsx'
 import { Button } from '../../ui/button.tsx'
+import { AddressNote } from '../../ui/notes/address-note.tsx'
+import { ThisReplica } from '../../ui/notes/this-replica.tsx'
 import { Facts, Loading, Peek } from '../../ui/page.tsx'
-import { PluginFrame, pluginPages } from '../../ui/plugin-frame.tsx'
-import { PluginPanels } from '../../ui/plugin-panels.tsx'
+import { PluginFrame, pluginPages } from '../../ui/plugins/plugin-frame.tsx'
+import { PluginPanels } from '../../ui/plugins/plugin-panels.tsx'
 import { Status, Tag } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago } from '../../ui/text.tsx'
-import { ThisReplica } from '../../ui/this-replica.tsx'
 
 export function Plugins() {
   const plugins = useGet('/api/plugins')

@@ -1,6 +1,6 @@
 // The state of an endpoint, and the part of its deliveries that it accepted.
 import { count, percent, UNKNOWN } from '../../app/format.ts'
-import { Part } from '../../ui/part.tsx'
+import { Part } from '../../ui/charts/part.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Ago } from '../../ui/text.tsx'
 import type { Endpoint } from './endpoint-form.tsx'

@@ -3,7 +3,7 @@
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
 import type { Operator } from '../../../core/types/operator.ts'
-import type { PluginGateway, Services } from '../../../core/types/plugin.ts'
+import type { PluginGateway, Services } from '../../../core/types/plugin/plugin.ts'
 import { paramsOf } from '../kinds/targets-of.ts'
 import type { ApplyAction, TargetParams } from '../service.ts'
 

@@ -1,6 +1,6 @@
 // Figures of requests before and after an action, and the limits that take it back.
 import { isReplay } from '../../../core/records/replays.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import { DAY_MS, WINDOW_DAYS } from '../facts.ts'
 import type { Kind } from '../service.ts'
 import type { Applied, Measured, Reason } from './store.ts'

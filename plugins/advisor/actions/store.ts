@@ -1,7 +1,7 @@
 // Applied actions as rows. The index of open rows lets one action at a time touch an entity, over all replicas.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import type { ApplyAction, Kind } from '../service.ts'
 
 export const STATES = ['applied', 'confirmed', 'rolled_back'] as const

@@ -1,6 +1,6 @@
 // The digest of a week: what was saved, and the largest opportunities.
 import { REPLAY_SOURCE } from '../../../core/records/replays.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { Advisor } from '../recommend.ts'
 import type { Recommendation } from '../service.ts'
 import type { Week } from './week.ts'

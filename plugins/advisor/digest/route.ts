@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { Calendar } from '../../../core/timing/calendar.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { recommendation, shownRecommendation } from '../api.ts'
 import type { Advisor } from '../recommend.ts'
 import { digestOf } from './digest.ts'

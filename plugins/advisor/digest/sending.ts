@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
 import type { Calendar } from '../../../core/timing/calendar.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { shownRecommendation } from '../api.ts'
 import type { Advisor } from '../recommend.ts'
 import { type Digest, digestOf } from './digest.ts'

@@ -1,5 +1,5 @@
 // Targets in the form that the API takes, with the order or the weights that a recommendation wants.
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import type { ApplyAction, TargetParams } from '../service.ts'
 
 type VirtualModel = ReturnType<Services['virtualModels']['list']>[number]

@@ -2,8 +2,8 @@
 // an event is recorded and queued, or neither.
 
 import type { Window } from '../../../core/timing/calendar.ts'
-import type { Db } from '../../../core/types/db.ts'
-import type { EventMap, Services } from '../../../core/types/plugin.ts'
+import type { EventMap, Services } from '../../../core/types/plugin/plugin.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import type { Entity } from '../directory.ts'
 import { limitOf } from '../limit.ts'
 import { NANO } from '../resource.ts'
@@ -32,7 +32,7 @@ export interface BudgetEvent {
   readonly dedup_key: string
 }
 
-declare module '../../../core/types/plugin.ts' {
+declare module '../../../core/types/plugin/plugin.ts' {
   interface EventMap {
     'budget.threshold_crossed': BudgetEvent
     'budget.crossed': BudgetEvent

@@ -2,8 +2,8 @@
 // loses no event.
 
 import type { Calendar, Window } from '../../../core/timing/calendar.ts'
-import type { PluginGateway, Services } from '../../../core/types/plugin.ts'
-import type { Timer } from '../../../core/types/ports.ts'
+import type { PluginGateway, Services } from '../../../core/types/plugin/plugin.ts'
+import type { Timer } from '../../../core/types/ports/ports.ts'
 import type { Entity } from '../directory.ts'
 import { limitOf, projected } from '../limit.ts'
 import type { Known, Mirror } from '../mirror.ts'

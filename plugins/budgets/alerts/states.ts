@@ -1,7 +1,7 @@
 // The notification state of each budget as rows: whether a threshold is passed in a window, and the time of its last event.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 
 /** An event is not repeated within this time. */
 export const DEBOUNCE_MS = 86_400_000

@@ -1,9 +1,9 @@
 // Computes the current status of budgets for the API.
 import type { z } from 'zod'
 import type { Calendar } from '../../../core/timing/calendar.ts'
-import type { Db } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Clock } from '../../../core/types/ports.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 import type { Entity } from '../directory.ts'
 import { limitOf, projected } from '../limit.ts'
 import type { Mirror } from '../mirror.ts'

@@ -2,10 +2,10 @@
 import { capsOf } from '../../../core/models/model-caps.ts'
 import type { ConnectionService } from '../../../core/services.ts'
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/canonical.ts'
-import type { RequestContext, Target } from '../../../core/types/context.ts'
-import type { Services } from '../../../core/types/plugin.ts'
-import type { Provider } from '../../../core/types/provider.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
+import type { Provider } from '../../../core/types/ports/provider.ts'
+import type { CanonicalRequest, Dialect, Frozen } from '../../../core/types/request/canonical.ts'
+import type { RequestContext, Target } from '../../../core/types/request/context.ts'
 
 export interface Call {
   readonly provider: string

@@ -1,6 +1,6 @@
 // Adds the markup of shared connections to an estimate, because budgets count charges.
 import type { PriceService } from '../../../core/services.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { Estimate } from './rules.ts'
 
 export function withMarkup(

@@ -1,6 +1,6 @@
 // Estimates the cost of an operation other than chat before it is sent: its units exactly, its tokens as an upper bound.
 import { noUsage } from '../../../core/models/token-estimate.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { Estimate, EstimateRules } from './rules.ts'
 
 /** Returns the price at the most expensive account that may serve the request. */

@@ -1,6 +1,6 @@
 // Computes the maximum tokens of a prompt without a tokenizer: two bytes per token for letters, one for digits and symbols; media follow
 // a table.
-import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Json, Part, Source } from '../../../core/types/request/canonical.ts'
 import { pdfPages } from './pdf-pages.ts'
 import { clipSeconds } from './unknown-prompt.ts'
 

@@ -1,5 +1,5 @@
 // The rules of an estimate, and its result.
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import type { DialectsOf } from './calls.ts'
 import type { ToolShares } from './server-tools.ts'
 

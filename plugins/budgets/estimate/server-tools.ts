@@ -1,7 +1,7 @@
 // Estimates tools that run at the vendor: each use adds its result to the prompt, and the model reads the whole prompt again. The caller
 // may limit number and size; otherwise a share for each use is reserved.
 import { z } from 'zod'
-import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 const share = z.strictObject({
   /** Number of uses in one request without a lower limit. */

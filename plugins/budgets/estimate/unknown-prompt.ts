@@ -1,6 +1,6 @@
 // Finds prompt content outside the request, stored at the vendor or behind a URL, so that its length is unknown. Returns the member's
 // name for the error.
-import type { CanonicalRequest, Frozen, Json, Part } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Json, Part } from '../../../core/types/request/canonical.ts'
 
 /** Longest video that offsets can describe, seconds; longer than any model accepts. */
 const MAX_SECONDS = 86_400

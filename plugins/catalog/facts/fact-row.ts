@@ -1,6 +1,6 @@
 // Types of the gateway's own facts about chat models: data that the rate card lacks or has wrong. A fact is listed only when the vendor's
 // documentation states it clearly.
-import type { TokenPrices } from '../../../core/types/prices.ts'
+import type { TokenPrices } from '../../../core/types/ports/prices.ts'
 import type { Capability, ModelMode } from '../service.ts'
 
 export interface FactRow {

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { conflict } from '../../../core/config/owned.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Peer } from '../../../core/types/ports.ts'
+import type { Peer } from '../../../core/types/ports/ports.ts'
 import { actorOf } from '../accounts.ts'
 import { verifyLetter } from '../letters.ts'
 import type { People } from '../people.ts'

@@ -2,7 +2,7 @@
 // that neither the answer nor its duration shows whether an account exists. A GET changes nothing: programs that check mail follow links.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Peer } from '../../../core/types/ports.ts'
+import type { Peer } from '../../../core/types/ports/ports.ts'
 import { actorOf } from '../accounts.ts'
 import { resetLetter, verifyLetter } from '../letters.ts'
 import type { People } from '../people.ts'

@@ -1,7 +1,7 @@
 // /api/pricing/overrides: reads and replaces an organization's own prices as a whole.
 import { z } from 'zod'
-import type { View } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { View } from '../../../core/types/ports/db.ts'
 import { isUnit, type PriceList, usdOf } from '../cards/price-names.ts'
 import { shifted } from '../decimal.ts'
 import { type Override, type OverrideRows, replaceOverrides } from '../overrides.ts'

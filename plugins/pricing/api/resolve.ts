@@ -1,8 +1,8 @@
 // GET /api/pricing/resolve: the price of one model, or a page of all known models.
 import { z } from 'zod'
-import type { View } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { TieredPrices, TokenPrices } from '../../../core/types/prices.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { View } from '../../../core/types/ports/db.ts'
+import type { TieredPrices, TokenPrices } from '../../../core/types/ports/prices.ts'
 import { TOKEN_KINDS, usdOf } from '../cards/price-names.ts'
 import { percentMoved } from '../decimal.ts'
 import type { Resolved, Resolver } from '../resolver.ts'

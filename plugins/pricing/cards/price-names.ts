@@ -1,6 +1,6 @@
 // Names of prices. A model's prices are flat, in nano-USD per 1M units: `input`, `input_above_200000`, `input_batch`, `per_image`,
 // `per_image:hd/1024x1024`. So each is compared, merged and stored by itself.
-import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../../core/types/prices.ts'
+import type { ModelPrice, ServiceTier, TieredPrices, TokenPrices } from '../../../core/types/ports/prices.ts'
 import { shifted } from '../decimal.ts'
 
 /** Nano-USD per 1M units, by name. */

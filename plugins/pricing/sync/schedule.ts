@@ -1,7 +1,8 @@
 // Schedules fetching of the rate card: shortly after the start, at intervals, and on request.
-import type { View } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Timer } from '../../../core/types/ports.ts'
+
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { View } from '../../../core/types/ports/db.ts'
+import type { Timer } from '../../../core/types/ports/ports.ts'
 import type { PricingStatus } from '../service.ts'
 import type { RunRow, Stored } from '../store.ts'
 import type { Syncer } from './sync.ts'

@@ -1,7 +1,7 @@
 // Assembles a streamed answer while it passes, also a truncated one. It only watches.
-import type { Usage } from '../../../core/types/answer.ts'
-import type { Part } from '../../../core/types/canonical.ts'
-import type { StreamEvent, StreamTransform } from '../../../core/types/stream.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { Part } from '../../../core/types/request/canonical.ts'
+import type { StreamEvent, StreamTransform } from '../../../core/types/request/stream.ts'
 
 interface OpenPart {
   readonly kind: string

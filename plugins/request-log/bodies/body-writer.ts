@@ -1,8 +1,8 @@
 // Prepares and seals bodies for the database, outside the request path. Under pressure bodies are dropped first.
 import { BatchWriter } from '../../../core/db/batch-writer.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Db } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { insertBodies, type SealedBodies } from '../body-store.ts'
 import type { Answer } from './capture.ts'
 import { type KeptText, keptText } from './kept-text.ts'

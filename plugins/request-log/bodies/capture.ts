@@ -2,9 +2,9 @@
 // this runs.
 import { rootOf } from '../../../core/records/root-request.ts'
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Reply, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Reply, RequestContext } from '../../../core/types/request/context.ts'
 import { type Assembly, assembly } from './assembly.ts'
 
 export type Answer =

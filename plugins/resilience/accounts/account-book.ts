@@ -1,7 +1,7 @@
 // Holds all accounts' states, and applies attempts to them. A change is announced once, then passed on for storage and other processes.
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { Clock } from '../../../core/types/ports.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import type { Announcer } from '../events.ts'
 import { AccountState } from './account-state.ts'
 import type { BreakerRules, CircuitChange } from './breaker.ts'

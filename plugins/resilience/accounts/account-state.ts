@@ -1,7 +1,7 @@
 // The state of one account: cooldown, model locks, quota, refused credential, circuit. It is in memory, changed by effects and successes,
 // and read for every candidate. Times are monotonic ms; expiry is checked on read.
 import type { SkipReason } from '../../../core/types/error.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { Breaker, type BreakerRules, type CircuitChange } from './breaker.ts'
 import type { Effect, LockReason, Span } from './effects.ts'
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { globMatch } from '../../../core/text/glob.ts'
 import { WORDED } from '../../../core/text/issue-text.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { type Effect, LOCK_MS, QUOTA_MS, type Span, UNKNOWN_MS } from './effects.ts'
 
 const status = z.union([z.int().min(0).max(599), z.string().regex(/^[1-5]xx$/, 'must be a status or like "5xx"')])

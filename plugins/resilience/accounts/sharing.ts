@@ -3,8 +3,8 @@
 // a reload finds the earlier states, with circuits, in the process's own store.
 import { z } from 'zod'
 import { randomId } from '../../../core/ids/ids.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Clock } from '../../../core/types/ports.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 import type { AccountBook } from './account-book.ts'
 import type { AccountState } from './account-state.ts'
 

@@ -2,8 +2,8 @@
 // open again within seconds. A refused credential is not stored, because the key may have changed in between.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
-import type { Clock } from '../../../core/types/ports.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 import type { AccountState } from './account-state.ts'
 import { join, type Snapshot, snapshot, snapshotOf } from './sharing.ts'
 

@@ -1,7 +1,7 @@
 // Probes an open circuit early when a request has no other account, instead of refusing it for half a minute while the upstream may be
 // back. Never during a cooldown or lock; one request per circuit at a time over all processes; a minimum time after the last probe. A
 // failed probe leaves the opening time unchanged.
-import type { Candidate, RequestContext, Slot } from '../../../core/types/context.ts'
+import type { Candidate, RequestContext, Slot } from '../../../core/types/request/context.ts'
 import type { AccountBook } from '../accounts/account-book.ts'
 import { lockName } from '../request/lock-name.ts'
 

@@ -1,8 +1,8 @@
 // The active prober: requests each connection's model list and updates the circuit with the result. The call is not booked. A connection
 // without such a list is called once.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import type { AccountBook, Sent } from '../accounts/account-book.ts'
 import type { Effect } from '../accounts/effects.ts'
 import type { AccountMetrics } from '../gauges.ts'

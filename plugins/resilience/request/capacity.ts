@@ -1,8 +1,8 @@
 // Manages in-flight slots of accounts and cost centers: held from dispatch to the end of the stream, across all processes that share
 // counters.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Counters } from '../../../core/types/ports.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Counters } from '../../../core/types/ports/ports.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 
 /** Slots of a crashed process become free after this time. */
 const LEASE_MS = 60_000

@@ -2,8 +2,8 @@
 // request, in total at most the setting, and never past the deadline.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { rootOf } from '../../../core/records/root-request.ts'
-import type { Attempt, RequestContext } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Attempt, RequestContext } from '../../../core/types/request/context.ts'
 
 interface Waited {
   ms: number

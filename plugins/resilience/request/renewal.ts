@@ -1,6 +1,6 @@
 // Renews a refused credential (OAuth) once for all requests that were refused; these are then retried once.
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 
 export interface Renewal {
   /** Returns how often this account's credential was renewed. Read it before a call, and pass it with the refusal. */

@@ -1,7 +1,7 @@
 // Sets members of an object inside a JSON text. All other bytes stay as they are.
 import { findSpan, findStart } from '../../../core/json/json-path.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { Json } from '../../../core/types/request/canonical.ts'
 
 /** @param owner path of the object. A member that is not there is put in front of the others. */
 export function withMembers(text: string, owner: readonly string[], members: Readonly<Record<string, Json>>): string {

@@ -1,5 +1,5 @@
 // Writes a stored response as the events of a stream. A text is one delta.
-import type { Json, JsonObject } from '../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 
 export function frameOf(type: string, sequence: number, members: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...members })}\n\n`

@@ -1,6 +1,6 @@
 // Puts the gateway's ids into the text of an answer, in place of the upstream's. All other text stays as it is.
-import type { Frozen, Json, JsonObject } from '../../../core/types/canonical.ts'
-import type { AnswerRewriter } from '../../../core/types/context.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { AnswerRewriter } from '../../../core/types/request/context.ts'
 import { withMembers } from './json-members.ts'
 
 export interface RewriterParts {

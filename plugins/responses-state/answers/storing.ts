@@ -1,8 +1,8 @@
 // Gives answers ids of ours, and writes the turn with the settlement of its request.
 import { randomId } from '../../../core/ids/ids.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { Run } from '../background/runs.ts'
 import { ownMessages, withItems } from '../chains/history.ts'
 import { isResponses, type Resolved } from '../chains/resolving.ts'

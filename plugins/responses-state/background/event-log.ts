@@ -2,7 +2,7 @@
 // short time, sealed.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 
 export interface LoggedEvent {
   readonly type: string

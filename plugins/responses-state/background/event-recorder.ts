@@ -1,5 +1,5 @@
 // Numbers the events of one background run and writes them to the log: all of a short time in one row.
-import type { Clock, Logger, Timer } from '../../../core/types/ports.ts'
+import type { Clock, Logger, Timer } from '../../../core/types/ports/ports.ts'
 import { withMembers } from '../answers/json-members.ts'
 import type { EventLog, LoggedEvent } from './event-log.ts'
 

@@ -1,7 +1,8 @@
 // Streams a background response: its events so far, and each new one until it has ended, also when another process runs it.
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { ByteSource, Clock } from '../../../core/types/ports.ts'
-import type { Result } from '../../../core/types/result.ts'
+
+import type { ByteSource, Clock } from '../../../core/types/ports/ports.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Result } from '../../../core/types/request/result.ts'
 import { ended, frameOf, replayedRest } from '../answers/replay.ts'
 import type { EventLog } from './event-log.ts'
 import { FIRST_EVENT } from './event-recorder.ts'

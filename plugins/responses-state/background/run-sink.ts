@@ -1,8 +1,8 @@
 // Takes the answer of a background run: the events of its stream, or a refusal.
 import { createSseSplitter } from '../../../core/stream/sse.ts'
 import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { SseFrame } from '../../../core/types/dialect.ts'
-import type { Sink } from '../../../core/types/ports.ts'
+import type { Sink } from '../../../core/types/ports/ports.ts'
+import type { SseFrame } from '../../../core/types/request/dialect.ts'
 import type { Recorder } from './event-recorder.ts'
 
 export interface RunError {

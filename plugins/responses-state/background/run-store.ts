@@ -1,8 +1,8 @@
 // Rows of background runs. A run belongs to the process that holds its lease. Its answer is a stored turn like any other.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Statement } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Statement } from '../../../core/types/ports/db.ts'
 import { mine, type Scope } from '../store.ts'
 import type { Head } from '../turn.ts'
 

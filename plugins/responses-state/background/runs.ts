@@ -2,10 +2,10 @@
 // started twice: one that a crash cut becomes `failed`, because it may have cost money and called tools.
 
 import { encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { Statement } from '../../../core/types/db.ts'
-import type { OwnCalls } from '../../../core/types/own-calls.ts'
-import type { Clock, Logger } from '../../../core/types/ports.ts'
+import type { OwnCalls } from '../../../core/types/plugin/own-calls.ts'
+import type { Statement } from '../../../core/types/ports/db.ts'
+import type { Clock, Logger } from '../../../core/types/ports/ports.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { EventLog } from './event-log.ts'
 import { eventRecorder } from './event-recorder.ts'
 import { RunSink } from './run-sink.ts'

@@ -1,5 +1,5 @@
 // POST /v1/responses/compact with `previous_response_id`: the stored conversation stands before the request's own items.
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { Parts } from '../parts.ts'
 import { mentions, type Resolving } from './resolving.ts'
 

@@ -1,5 +1,5 @@
 // Cuts stored conversations at their latest compaction item, which holds the content of the earlier items.
-import type { Frozen, JsonObject, Message, Part } from '../../../core/types/canonical.ts'
+import type { Frozen, JsonObject, Message, Part } from '../../../core/types/request/canonical.ts'
 import type { Turn } from '../turn.ts'
 
 type Item = Frozen<JsonObject>

@@ -1,8 +1,8 @@
 // Reads the stored conversation that a request continues.
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../../core/types/canonical.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Message } from '../../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { Parts } from '../parts.ts'
 import { noConversation, tooLarge, unknownResponse } from '../refusals.ts'
 import type { Turn } from '../turn.ts'

@@ -1,9 +1,9 @@
 // Puts stored turns into a request: the whole conversation before its own input, and the items that references name.
 import { byteLength } from '../../../core/text/bytes.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Message, Part, SystemBlock } from '../../../core/types/canonical.ts'
-import type { CompactionItems } from '../../../core/types/compaction-items.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { ResponseItems } from '../../../core/types/response-items.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Message, Part, SystemBlock } from '../../../core/types/request/canonical.ts'
+import type { CompactionItems } from '../../../core/types/request/compaction-items.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
+import type { ResponseItems } from '../../../core/types/request/response-items.ts'
 import type { Ids } from '../ids.ts'
 import type { Turn } from '../turn.ts'
 import { type IsOwn, readable } from './compacted.ts'

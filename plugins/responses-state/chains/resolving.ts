@@ -2,9 +2,9 @@
 // upstream gets the whole conversation, the oldest turn first.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { searchable } from '../../../core/text/bytes.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Candidate, RequestContext } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
 import { MARK } from '../ids.ts'
 import type { Parts } from '../parts.ts'
 import { noConversation, unknownItem, unknownResponse } from '../refusals.ts'

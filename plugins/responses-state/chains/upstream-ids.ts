@@ -1,6 +1,6 @@
 // Ids in the input of a request that an upstream of the same dialect gets.
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { EncodedCall } from '../../../core/types/context.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { EncodedCall } from '../../../core/types/request/context.ts'
 import type { Parts } from '../parts.ts'
 import type { Scope } from '../store.ts'
 import type { Turn } from '../turn.ts'

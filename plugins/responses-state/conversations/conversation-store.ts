@@ -1,9 +1,9 @@
 // Rows of conversations and their items. An item is sealed and bound to its conversation.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { Statement } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Statement } from '../../../core/types/ports/db.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
 import { openedCache } from '../chains/opened-cache.ts'
 import { mine, type Scope } from '../store.ts'
 

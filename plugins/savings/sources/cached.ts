@@ -1,5 +1,5 @@
 // Computes the saving of a cached answer: the avoided call.
-import type { CachedCall, Outcome, RequestContext } from '../../../core/types/context.ts'
+import type { CachedCall, Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import type { Money } from '../money.ts'
 import type { PriceRef, Saving } from '../saving.ts'
 

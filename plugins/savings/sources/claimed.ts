@@ -1,6 +1,6 @@
 // Computes savings that other plugins claim for a request.
 import { comparableJson } from '../../../core/json/comparable-json.ts'
-import type { Outcome, RequestContext } from '../../../core/types/context.ts'
+import type { Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
 import type { Claim } from '../service.ts'

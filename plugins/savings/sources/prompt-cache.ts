@@ -1,7 +1,7 @@
 // Computes the saving of a provider's prompt cache: the cost of the same prompts without it. Cache writes cost more than plain input, so
 // the result may be negative; that is booked too.
-import type { Usage } from '../../../core/types/answer.ts'
-import type { RequestContext, Step } from '../../../core/types/context.ts'
+import type { Usage } from '../../../core/types/request/answer.ts'
+import type { RequestContext, Step } from '../../../core/types/request/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
 

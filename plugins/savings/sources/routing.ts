@@ -1,6 +1,6 @@
 // Computes the saving of a virtual model that tries the cheapest target first: the cost at the most expensive target that could have
 // answered.
-import type { Outcome, Plan, RequestContext } from '../../../core/types/context.ts'
+import type { Outcome, Plan, RequestContext } from '../../../core/types/request/context.ts'
 import type { Money } from '../money.ts'
 import type { Saving } from '../saving.ts'
 

@@ -1,7 +1,7 @@
 // GET /api/savings/statement: the savings of a month as JSON, Markdown or CSV.
 import { z } from 'zod'
 import type { Calendar } from '../../../core/timing/calendar.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { chainPending } from '../store.ts'
 import { verifyChain } from '../verify.ts'
 import { csv, exactUsd, markdown } from './render.ts'

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
 import type { Calendar } from '../../../core/timing/calendar.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import type { ChainReport } from '../verify.ts'
 
 export const MONTH = /^(?:19[7-9]\d|2\d{3})-(?:0[1-9]|1[0-2])$/

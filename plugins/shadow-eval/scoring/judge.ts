@@ -1,6 +1,6 @@
 // Asks a model which of two answers serves a request better: twice, with the answers exchanged, so that a judge who prefers one place
 // says nothing.
-import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Message } from '../../../core/types/request/canonical.ts'
 import type { Answer, Payload } from '../sample.ts'
 
 /** UTF-16 units of the conversation and of each answer that a judge reads. */

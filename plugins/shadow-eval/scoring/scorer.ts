@@ -1,8 +1,8 @@
 // Scores two answers that only a model can compare: by the judge when one is set, by embeddings when those are set.
 import { REPLAY_SOURCE } from '../../../core/records/replays.ts'
-import type { CanonicalRequest } from '../../../core/types/canonical.ts'
-import type { Target } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { CanonicalRequest } from '../../../core/types/request/canonical.ts'
+import type { Target } from '../../../core/types/request/context.ts'
 import type { ReplayCalls } from '../calls.ts'
 import type { Answer, Payload } from '../sample.ts'
 import { judgeRequest, pointsOf, verdictIn } from './judge.ts'

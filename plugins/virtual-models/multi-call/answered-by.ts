@@ -1,5 +1,5 @@
 // Sets the headers that name the upstream of the answer, as for a single call.
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { CompiledTarget } from '../planning/compiled-model.ts'
 
 export function answeredBy<T>({ responseHeaders }: RequestContext, { provider, model }: CompiledTarget, result: T): T {

@@ -1,5 +1,5 @@
 import { isConversation } from '../../../core/calls/conversation.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 import type { CompiledModel } from '../planning/compiled-model.ts'
 import { offersTools } from './conversation.ts'
 

@@ -1,6 +1,6 @@
 // Builds the request of each call of a multi-call strategy: the caller's conversation and the other calls' answers.
-import type { CanonicalResponse } from '../../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen, Message } from '../../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen, Message } from '../../../core/types/request/canonical.ts'
 import type { CompiledTarget } from '../planning/compiled-model.ts'
 
 type Request = Frozen<CanonicalRequest>

@@ -1,7 +1,7 @@
 // GATEWAY_ROUTES: named candidate lists, cheapest first. An invalid entry is logged and skipped.
 import { z } from 'zod'
 import { WORDED } from '../../../core/text/issue-text.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { target, virtualModelName } from '../fields.ts'
 import { type CompiledModel, PLAIN_CONFIG, type ProviderId, recipeTarget } from '../planning/compiled-model.ts'
 

@@ -1,7 +1,7 @@
 // Resolves a virtual model's name: rows of the organization, then names of GATEWAY_ROUTES, then `auto`. The name must match exactly.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Plan, RequestContext } from '../../../core/types/context.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
+import type { Plan, RequestContext } from '../../../core/types/request/context.ts'
 import { AUTO, type CompiledModel } from '../planning/compiled-model.ts'
 
 export type Find = (orgId: number | null, name: string) => CompiledModel | null

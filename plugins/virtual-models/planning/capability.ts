@@ -1,8 +1,8 @@
 // Removes targets that are known to be unable to serve a request. Unknown capabilities pass.
 import { isConversation } from '../../../core/calls/conversation.ts'
 import { estimateRequest } from '../../../core/models/token-estimate.ts'
-import type { CanonicalRequest, Frozen, Part } from '../../../core/types/canonical.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
+import type { CanonicalRequest, Frozen, Part } from '../../../core/types/request/canonical.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
 
 export interface KnownFacts {
   readonly contextWindow?: number

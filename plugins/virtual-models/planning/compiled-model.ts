@@ -1,5 +1,5 @@
 // The compiled form of a virtual model, rebuilt when rows change. Rows, names of GATEWAY_ROUTES and `auto` share it.
-import type { Target } from '../../../core/types/context.ts'
+import type { Target } from '../../../core/types/request/context.ts'
 import { DEFAULT_CONFIG } from '../fields.ts'
 import type { Strategy, VirtualModel, VirtualModelConfig } from '../service.ts'
 

@@ -1,8 +1,8 @@
 // Optional facts of other plugins about models and accounts. Without those plugins the facts are unknown.
 import { globMatch } from '../../../core/text/glob.ts'
 import type { SkipReason } from '../../../core/types/error.ts'
-import type { PluginGateway, Services } from '../../../core/types/plugin.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { PluginGateway, Services } from '../../../core/types/plugin/plugin.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { type CostFacts, estimatedCost, listedPrice } from '../strategies/cost.ts'
 import type { KnownFacts } from './capability.ts'
 

@@ -1,9 +1,9 @@
 // When a conversation is too long for one target of a virtual model, tries targets that are known to accept more. Without such a target
 // the caller gets the vendor's answer.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { Json } from '../../../core/types/canonical.ts'
-import type { Candidate, EncodedCall, RequestContext, Slot, Target } from '../../../core/types/context.ts'
-import type { Result } from '../../../core/types/result.ts'
+import type { Json } from '../../../core/types/request/canonical.ts'
+import type { Candidate, EncodedCall, RequestContext, Slot, Target } from '../../../core/types/request/context.ts'
+import type { Result } from '../../../core/types/request/result.ts'
 import type { CompiledTarget } from './compiled-model.ts'
 import type { Knowledge } from './model-facts.ts'
 

@@ -1,6 +1,6 @@
 // The hook `candidates`, after all hooks that remove candidates: removes those that cannot serve the request, orders the rest by the
 // strategy, and puts a session's own account first. Only this file advances the rotation.
-import type { Candidate, RequestContext } from '../../../core/types/context.ts'
+import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
 import { asksItself } from '../multi-call/asks-itself.ts'
 import type { AccountTurns } from '../strategies/account-turns.ts'
 import { estimatedCost, listedPrice } from '../strategies/cost.ts'

@@ -3,9 +3,9 @@
 // written there and read before the session's next request: one read, and none without a session.
 
 import { z } from 'zod'
-import type { Candidate, RequestContext } from '../../../core/types/context.ts'
-import type { KeyValueStore } from '../../../core/types/ports.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { KeyValueStore } from '../../../core/types/ports/ports.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
+import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
 import type { CompiledModel } from './compiled-model.ts'
 
 const MAX_SESSIONS = 10_000

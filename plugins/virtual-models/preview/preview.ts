@@ -1,6 +1,6 @@
 // Computes which targets of a virtual model would be tried now, in which order and why. It changes no state: no rotation, no random draw,
 // no measurement. Its rules are the planner's.
-import type { Clock } from '../../../core/types/ports.ts'
+import type { Clock } from '../../../core/types/ports/ports.ts'
 import { capable, type Needs } from '../planning/capability.ts'
 import { type CompiledModel, type CompiledTarget, type ProviderId, recipeTarget } from '../planning/compiled-model.ts'
 import type { Accounts, Assumed, Knowledge } from '../planning/model-facts.ts'

@@ -1,9 +1,9 @@
 // POST /api/simulate: `hookgate simulate` over the control plane, optionally with a draft of a virtual model.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { SimulationInput } from '../../../core/types/simulation.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { SimulationInput } from '../../../core/types/ports/simulation.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
 import { createBody, fieldsOf, NO_FIELDS } from '../api-fields.ts'
 import type { CheckTargets } from '../check-targets.ts'
 import type { VirtualModelFields } from '../store.ts'

@@ -1,6 +1,6 @@
 // `routing.account_rotation`: uses the accounts of a target in turn. There is one cursor for each model and operation. Otherwise a caller
 // that counts tokens before each message, or alternates two models, would use only every second account. In memory.
-import type { Candidate, RequestContext } from '../../../core/types/context.ts'
+import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
 import { rotated } from './rotation.ts'
 
 /** Callers choose models, so the least recently used cursor is removed and starts again later. */

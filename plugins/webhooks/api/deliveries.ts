@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { conflict } from '../../../core/config/owned.ts'
 import { notFound } from '../../../core/http/api-routes.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { Dispatcher } from '../delivery/dispatcher.ts'
 import { findDelivery, findDeliveryOf, listDeliveries, requeue } from '../delivery/store.ts'
 import { TEST_EVENT } from '../events/catalog.ts'

@@ -1,6 +1,6 @@
 // GET /api/webhooks/event-types: the events that an endpoint can subscribe to, each with a sample.
 import { z } from 'zod'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { EVENT_TYPES, kindOf } from '../events/catalog.ts'
 import { sampleOf } from '../events/samples.ts'
 

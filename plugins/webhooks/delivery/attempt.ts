@@ -1,7 +1,7 @@
 // Makes one attempt: formats the body for the endpoint, signs, sends and checks the answer. It is never sent unsigned.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { bytesToBase64, encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { VERSION } from '../../../core/version.ts'
 import type { Envelope } from '../queue.ts'
 import { type UrlRules, urlComplaint } from '../resource.ts'

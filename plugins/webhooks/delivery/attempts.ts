@@ -1,7 +1,7 @@
 // Stores each attempt of a delivery, for operators. A delivery counts its attempts itself.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db, Sql } from '../../../core/types/db.ts'
+import type { Db, Sql } from '../../../core/types/ports/db.ts'
 import type { Sent } from './attempt.ts'
 
 const int = z.number().int()

@@ -1,6 +1,7 @@
 // Disables an endpoint after five days of failures without one success, and notifies the others.
-import type { View } from '../../../core/types/db.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { View } from '../../../core/types/ports/db.ts'
 import type { FullOutbox } from '../outbox.ts'
 import { disableFailing } from '../store.ts'
 import type { WebhookMetrics } from './metrics.ts'

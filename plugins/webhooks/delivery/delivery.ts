@@ -1,5 +1,5 @@
 // Processes a claimed delivery: makes the attempt and stores its result.
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import { TEST_EVENT } from '../events/catalog.ts'
 import { answeredStatement, failedStatement } from '../store.ts'
 import type { Send, Sent } from './attempt.ts'

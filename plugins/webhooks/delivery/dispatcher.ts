@@ -1,8 +1,8 @@
 // Finds due deliveries, claims them and starts their attempts. The rows are the queue: deliveries of a killed process are found by
 // another process or its successor.
 import { randomId } from '../../../core/ids/ids.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Timer } from '../../../core/types/ports.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Timer } from '../../../core/types/ports/ports.ts'
 import type { Lease } from '../queue.ts'
 import type { Deliver } from './delivery.ts'
 import { claim, dueDeliveries, dueEndpoints, nextDue } from './store.ts'

@@ -1,5 +1,5 @@
 // Metrics of deliveries.
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { DeliveryStatus } from '../service.ts'
 import { pendingCount } from './store.ts'
 

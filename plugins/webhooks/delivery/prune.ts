@@ -1,6 +1,6 @@
 // Deletes old deliveries: delivered ones after 7 days, failed ones after 30.
 import { sql } from '../../../core/db/sql.ts'
-import type { Db, Sql } from '../../../core/types/db.ts'
+import type { Db, Sql } from '../../../core/types/ports/db.ts'
 
 const DAY_MS = 24 * 3_600_000
 const DELIVERED_MS = 7 * DAY_MS

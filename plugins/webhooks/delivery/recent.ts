@@ -1,7 +1,7 @@
 // Counts the deliveries of the last days by endpoint and status.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../service.ts'
 
 export type RecentDeliveries = Readonly<Record<DeliveryStatus, number>>

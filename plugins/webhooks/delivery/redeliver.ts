@@ -1,6 +1,6 @@
 // Queues undelivered deliveries of one endpoint again: all that were made since a time, up to a limit.
 import { sql } from '../../../core/db/sql.ts'
-import type { Db, Sql } from '../../../core/types/db.ts'
+import type { Db, Sql } from '../../../core/types/ports/db.ts'
 import { TEST_EVENT } from '../events/catalog.ts'
 
 export interface Undelivered {

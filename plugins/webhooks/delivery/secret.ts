@@ -1,5 +1,5 @@
 // Generates and reads signing secrets: `whsec_` and base64 of 24 to 64 bytes.
-import type { SealedAt } from '../../../core/types/ports.ts'
+import type { SealedAt } from '../../../core/types/ports/ports.ts'
 
 const PREFIX = 'whsec_'
 const BYTES = 32

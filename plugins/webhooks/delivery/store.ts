@@ -1,7 +1,7 @@
 // Stores deliveries as rows. A delivery is claimed with a lease; when its process dies, it is claimed again after the lease.
 import { z } from 'zod'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db, Sql, Statement } from '../../../core/types/db.ts'
+import type { Db, Sql, Statement } from '../../../core/types/ports/db.ts'
 import { TEST_EVENT } from '../events/catalog.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus, FORMATS } from '../service.ts'
 

@@ -1,8 +1,8 @@
 // Queues request.failed, request.rate_limited and request.budget_rejected in the transaction that settles the request.
 import { accountOf, answererOf, isShared, spentNano, usedTokens } from '../../../core/records/request-record.ts'
-import type { Outcome, RequestContext } from '../../../core/types/context.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { EventMap, PluginGateway } from '../../../core/types/plugin.ts'
+import type { EventMap, PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import type { Outbox, OutboxEvent } from '../service.ts'
 import { EVENT_TYPES, kindOf } from './catalog.ts'
 

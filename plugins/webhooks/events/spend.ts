@@ -1,8 +1,9 @@
 // spend.tracked: sends request costs in batches. They are collected in memory: a killed process loses its last batch, and usage rows keep
 // the cost.
-import type { Outcome, RequestContext } from '../../../core/types/context.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { Timer } from '../../../core/types/ports.ts'
+
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Timer } from '../../../core/types/ports/ports.ts'
+import type { Outcome, RequestContext } from '../../../core/types/request/context.ts'
 import type { FullOutbox } from '../outbox.ts'
 import { requestRecord } from './request-events.ts'
 

@@ -6,7 +6,7 @@ import { importModule } from '../../../adapters/node/loading/import-module.ts'
 import { loadPlugin } from '../../../adapters/node/loading/load-plugin.ts'
 import { pluginConformance } from '../../../adapters/testing/plugin-conformance/plugin-conformance.ts'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import { folder, hookgateRoot } from './hookgate.ts'
 import { command } from './in-process.ts'
 

@@ -1,7 +1,7 @@
 // POST /api/simulate of a served gateway says what `hookgate simulate --json` prints, byte for byte.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Simulator } from '../../../core/types/simulation.ts'
+import type { Simulator } from '../../../core/types/ports/simulation.ts'
 import { built, folder, hookgate, hookgateRoot, type Serving, serving } from './hookgate.ts'
 
 const CONFIG = `

@@ -9,11 +9,11 @@ import type { HostedGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { FetchOptions } from '../../../core/types/gateway.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { ask } from '../node/support.ts'
 
-declare module '../../../core/types/host.ts' {
+declare module '../../../core/types/request/host.ts' {
   interface HostContext {
     user?: { name: string }
   }

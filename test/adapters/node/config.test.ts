@@ -7,7 +7,7 @@ import { type LoadedGateway, loadGateway } from '../../../adapters/node/loading/
 import { reply } from '../../../adapters/testing/script.ts'
 import { scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { silentLog } from '../../../core/log.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { folder } from '../cli/hookgate.ts'
 import { ask, eventually, until } from './support.ts'

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type LoadedGateway, loadGateway } from '../../../adapters/node/loading/load-gateway.ts'
 import { silentLog } from '../../../core/log.ts'
-import type { Logger } from '../../../core/types/ports.ts'
+import type { Logger } from '../../../core/types/ports/ports.ts'
 import { folder } from '../cli/hookgate.ts'
 import { ask, eventually, until } from './support.ts'
 

@@ -1,6 +1,6 @@
 // Requests in every dialect, raw sockets, and comparable answers.
 import { connect, type Socket } from 'node:net'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 

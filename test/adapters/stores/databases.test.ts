@@ -8,7 +8,7 @@ import { db0Database } from '../../../adapters/stores/db0.ts'
 import { postgresDatabase } from '../../../adapters/stores/postgres.ts'
 import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { databaseContract } from '../../../adapters/testing/contracts/database-contract.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 
 type Opened = { db: Database; remove(): Promise<void> | void }

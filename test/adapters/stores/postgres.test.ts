@@ -6,7 +6,7 @@ import { type PostgresOptions, postgresDatabase } from '../../../adapters/stores
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { ownPostgres } from '../../support/own-postgres.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FileSpool, fileSpool as openSpool } from '../../../adapters/stores/spool.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Spool, SpooledUnit } from '../../../core/types/db.ts'
+import type { Spool, SpooledUnit } from '../../../core/types/ports/db.ts'
 
 let root: string
 let dir: string

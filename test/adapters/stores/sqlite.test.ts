@@ -9,7 +9,7 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 
 let dir: string
 let path: string

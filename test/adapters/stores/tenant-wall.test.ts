@@ -9,7 +9,7 @@ import { ViewHub } from '../../../core/db/views.ts'
 import { wallTables } from '../../../core/db/wall.ts'
 import { silentLog } from '../../../core/log.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Database, TenantWall } from '../../../core/types/db.ts'
+import type { Database, TenantWall } from '../../../core/types/ports/db.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 
 const missing = await whyNoPostgres()

@@ -1,8 +1,9 @@
 // Plugins with one fault each, and the words by which the conformance kit names it.
-import type { CanonicalResponse } from '../../../core/types/answer.ts'
-import type { Part } from '../../../core/types/canonical.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
-import type { StreamEvent } from '../../../core/types/stream.ts'
+
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { CanonicalResponse } from '../../../core/types/request/answer.ts'
+import type { Part } from '../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../core/types/request/stream.ts'
 
 export interface Faulty {
   readonly setup: (gateway: PluginGateway) => void

@@ -4,9 +4,9 @@ import type { OperationContract } from '../../../adapters/testing/operation-cont
 import { raw } from '../../../adapters/testing/script.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { defineProvider } from '../../../core/providers.ts'
-import type { JsonObject } from '../../../core/types/canonical.ts'
-import type { OperationCodec } from '../../../core/types/operation.ts'
-import type { EmbeddingsAnswer } from '../../../core/types/operations.ts'
+import type { OperationCodec } from '../../../core/types/operations/operation.ts'
+import type { EmbeddingsAnswer } from '../../../core/types/operations/operations.ts'
+import type { JsonObject } from '../../../core/types/request/canonical.ts'
 
 type Codec = OperationCodec<'embeddings'>
 

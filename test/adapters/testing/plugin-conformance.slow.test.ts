@@ -4,8 +4,8 @@ import { pluginConformance } from '../../../adapters/testing/plugin-conformance/
 import { requestOf } from '../../../adapters/testing/requests.ts'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { CanonicalRequest } from '../../../core/types/canonical.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
+import type { CanonicalRequest } from '../../../core/types/request/canonical.ts'
 import { houseRules } from '../../../examples/custom-plugin.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 

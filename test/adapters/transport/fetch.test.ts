@@ -5,7 +5,7 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testi
 import { fetchTransport } from '../../../adapters/transport/fetch.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { Transport, WireRequest } from '../../../core/types/ports.ts'
+import type { Transport, WireRequest } from '../../../core/types/ports/ports.ts'
 
 const TEXT = 'one two three four five six seven eight'
 

@@ -6,7 +6,7 @@ import { connectProxy } from '../../../adapters/testing/proxies.ts'
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { guardedFetch } from '../../../adapters/transport/guarded-fetch.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 
 const PUBLIC = '93.184.215.14'
 const site = createServer((req, res) => {

@@ -1,6 +1,6 @@
 // Makes one upstream call over a transport and collects the result.
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { HeaderBag, Transport, WireRequest } from '../../../core/types/ports.ts'
+import type { HeaderBag, Transport, WireRequest } from '../../../core/types/ports/ports.ts'
 
 export interface Gathered {
   status: number | null

@@ -11,7 +11,7 @@ import { givenMasterKey, loadMasterKey } from '../../../adapters/vault/master-ke
 import { rotateKeyFile, rotateMasterKey } from '../../../adapters/vault/rotate.ts'
 import { openVault } from '../../../adapters/vault/vault.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { runTs } from '../../support/run-ts.ts'
 import { untilAlone } from '../../support/until-alone.ts'

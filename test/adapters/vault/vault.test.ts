@@ -11,8 +11,8 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { givenMasterKey } from '../../../adapters/vault/master-key.ts'
 import { type OpenVault, openVault } from '../../../adapters/vault/vault.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Database } from '../../../core/types/db.ts'
-import type { SealedAt } from '../../../core/types/ports.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
+import type { SealedAt } from '../../../core/types/ports/ports.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 
 const master = randomBytes(32)

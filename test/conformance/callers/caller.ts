@@ -1,5 +1,5 @@
 // A caller: one official SDK that sends an Ask and returns the answer in neutral form.
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'
 import type { Answer, Ask } from '../neutral.ts'
 import type { Wire } from '../readers/wire.ts'

@@ -1,5 +1,5 @@
 // Media and formats: images inline and by URL, PDF files, files stored at a vendor, answers under a schema.
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import type { Cell } from '../cell.ts'
 import { ask, type Piece, user } from '../neutral.ts'
 import { FETCHED } from '../represent.ts'

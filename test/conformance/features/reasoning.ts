@@ -2,7 +2,7 @@
 // the same history goes to another vendor, which must not get it.
 import { expect } from 'vitest'
 import type { Reply } from '../../../adapters/testing/replies/reply.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import type { Cell } from '../cell.ts'
 import { type Ask, ask, type Piece, type Turn, user } from '../neutral.ts'
 import { checkShape } from '../readers/strict.ts'

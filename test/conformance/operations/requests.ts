@@ -4,7 +4,7 @@ import { SCRIPTED_AUDIO, SCRIPTED_TEXT } from '../../../adapters/testing/operati
 import { SCRIPTED_IMAGE } from '../../../adapters/testing/operations/images.ts'
 import { scriptedPage } from '../../../adapters/testing/operations/pages.ts'
 import { scriptedVector } from '../../../adapters/testing/operations/vendor.ts'
-import type { MediaOperation } from '../../../core/types/operations.ts'
+import type { MediaOperation } from '../../../core/types/operations/operations.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 

@@ -6,7 +6,7 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import type { ConnectionConfig } from '../../../core/config/define.ts'
-import type { MediaOperation } from '../../../core/types/operations.ts'
+import type { MediaOperation } from '../../../core/types/operations/operations.ts'
 import { freshAccounts } from '../../support/fresh-accounts.ts'
 
 export interface CodecCase {

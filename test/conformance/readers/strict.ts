@@ -1,7 +1,7 @@
 // Schemas of the matrix's requests as the four vendors document them, without other members: Google refuses a whole request for one
 // unknown member, Anthropic and OpenAI for many. They find members that one dialect leaves in another.
 import { z } from 'zod'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 const word = z.string().min(1)
 const literal = z.literal

@@ -5,7 +5,7 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import { GroupCommit } from '../../../core/db/group-commit.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
-import type { Database, Spool, SpooledUnit, Statement } from '../../../core/types/db.ts'
+import type { Database, Spool, SpooledUnit, Statement } from '../../../core/types/ports/db.ts'
 import { type RecordingLog, recordingLog } from '../../support/recording-log.ts'
 
 let real: Database

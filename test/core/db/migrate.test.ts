@@ -8,7 +8,7 @@ import { sqliteDatabase } from '../../../adapters/stores/sqlite.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { foreignTables, migrate, pending, refuseNewer } from '../../../core/db/migrate.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Database, Migration } from '../../../core/types/db.ts'
+import type { Database, Migration } from '../../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { outputOf, runTs } from '../../support/run-ts.ts'
 

@@ -11,7 +11,7 @@ import { sql } from '../../../core/db/sql.ts'
 import { isStorageUnavailable } from '../../../core/db/storage-fault.ts'
 import { ViewHub } from '../../../core/db/views.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Database, Db, View } from '../../../core/types/db.ts'
+import type { Database, Db, View } from '../../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { type RecordingLog, recordingLog } from '../../support/recording-log.ts'
 

@@ -4,9 +4,9 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { compileHooks } from '../../../core/hooks/compile.ts'
 import { HookRegistry, registration } from '../../../core/hooks/registry.ts'
 import { silentLog } from '../../../core/log.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { GatewayHooks, HookOptions } from '../../../core/types/hooks.ts'
-import type { StreamEvent } from '../../../core/types/stream.ts'
+import type { GatewayHooks, HookOptions } from '../../../core/types/plugin/hooks.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
+import type { StreamEvent } from '../../../core/types/request/stream.ts'
 
 const ctx = {} as RequestContext
 

@@ -5,9 +5,9 @@ import { HOOK_NAMES } from '../../../core/hooks/catalogue.ts'
 import { compileHooks } from '../../../core/hooks/compile.ts'
 import { HookRegistry, registration } from '../../../core/hooks/registry.ts'
 import { silentLog } from '../../../core/log.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { GatewayHooks, HookOptions } from '../../../core/types/hooks.ts'
-import type { Result } from '../../../core/types/result.ts'
+import type { GatewayHooks, HookOptions } from '../../../core/types/plugin/hooks.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
+import type { Result } from '../../../core/types/request/result.ts'
 
 const ctx = {} as RequestContext
 const answer = (name: string): Result => ({ kind: 'raw', status: 200, headers: [], body: new TextEncoder().encode(name) })

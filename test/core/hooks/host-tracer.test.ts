@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, text } from '../../../adapters/testing/index.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { HookRun } from '../../../core/types/hook-tracer.ts'
+import type { HookRun } from '../../../core/types/plugin/hook-tracer.ts'
 
 let t: TestGateway
 afterEach(() => t.close())

@@ -5,7 +5,7 @@ import { createTestGateway, type TestGateway } from '../../../adapters/testing/t
 import { jsonLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 
 let t: TestGateway
 afterEach(() => t.close())

@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createSseSplitter } from '../../../core/stream/sse.ts'
-import type { SseFrame } from '../../../core/types/dialect.ts'
+import type { SseFrame } from '../../../core/types/request/dialect.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 

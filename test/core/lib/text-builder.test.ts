@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PartWriter } from '../../../core/stream/part-writer.ts'
 import { TextBuilder } from '../../../core/text/text-builder.ts'
-import type { StreamEvent } from '../../../core/types/stream.ts'
+import type { StreamEvent } from '../../../core/types/request/stream.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

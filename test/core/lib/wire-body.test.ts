@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { editText } from '../../../core/json/edit-text.ts'
 import { forkBody, parsedBody, wireBody } from '../../../core/json/wire-body.ts'
-import type { Json } from '../../../core/types/canonical.ts'
+import type { Json } from '../../../core/types/request/canonical.ts'
 
 const text = (body: ReturnType<typeof wireBody>) => new TextDecoder().decode(body.bytes)
 

@@ -4,10 +4,10 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
-import type { Transport } from '../../../core/types/ports.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
+import type { Transport } from '../../../core/types/ports/ports.ts'
 
-declare module '../../../core/types/plugin.ts' {
+declare module '../../../core/types/plugin/plugin.ts' {
   interface Services {
     greeting: { say(): string }
   }

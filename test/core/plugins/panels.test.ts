@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/index.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Panel } from '../../../core/types/panel.ts'
+import type { Panel } from '../../../core/types/plugin/panel.ts'
 
 let t: TestGateway | null = null
 afterEach(async () => {

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { createGateway } from '../../../core/gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin, PluginGateway } from '../../../core/types/plugin.ts'
-import type { Transport } from '../../../core/types/ports.ts'
+import type { Plugin, PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Transport } from '../../../core/types/ports/ports.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 const transport: Transport = { send: () => ({ abort() {} }), close: async () => {} }

@@ -5,7 +5,7 @@ import { createGateway } from '../../../adapters/node/gateway.ts'
 import type { Env } from '../../../core/config/env.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 
 interface Seen {
   options?: Record<string, unknown>

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createGateway } from '../../../adapters/node/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { PluginDefinition, PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginDefinition, PluginGateway } from '../../../core/types/plugin/plugin.ts'
 
 type Loose = Record<string, unknown>
 const made = (definition: Loose, options?: unknown) =>

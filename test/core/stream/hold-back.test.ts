@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { collector, replay } from '../../../core/stream/collect.ts'
 import { type HoldBackOptions, holdBack } from '../../../core/stream/hold-back.ts'
-import type { CanonicalResponse } from '../../../core/types/answer.ts'
-import type { Part } from '../../../core/types/canonical.ts'
-import type { Delta, StreamEvent } from '../../../core/types/stream.ts'
+import type { CanonicalResponse } from '../../../core/types/request/answer.ts'
+import type { Part } from '../../../core/types/request/canonical.ts'
+import type { Delta, StreamEvent } from '../../../core/types/request/stream.ts'
 
 const usage = { inputTotal: 1, cacheRead: 0, cacheWrite: 0, outputTotal: 1, total: 2, estimated: false, raw: null }
 const answer = (...parts: Part[]): CanonicalResponse => ({

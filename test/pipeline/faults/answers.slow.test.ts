@@ -1,7 +1,7 @@
 // Faults in which the upstream answers: statuses, errors in 200 answers, broken and empty answers.
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { broken, fail, frames, RENDERERS, raw, type Step } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { type Accounts, accounts } from '../support/accounts.ts'
 import { cells } from '../support/cells.ts'
 import { afterContent, beforeContent, type Cell, type Fault, framesOf } from '../support/faults.ts'

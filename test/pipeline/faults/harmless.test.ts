@@ -2,7 +2,7 @@
 // answers without text, missing or impossible usage.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { frames, RENDERERS, type Reply, raw, reply } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { type Accounts, accounts } from '../support/accounts.ts'
 import { cells } from '../support/cells.ts'
 import { answersAnyway, type Cell, framesOf, nameOf, pairs } from '../support/faults.ts'

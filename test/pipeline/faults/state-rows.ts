@@ -1,6 +1,6 @@
 // The fault table: each fault with its effect on the account and the answer that the caller gets.
 import { broken, fail, frames, hang, RENDERERS, raw, reply, reset, type Step } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { type Cell, framesOf } from '../support/faults.ts'
 import type { Effect } from './state-model.ts'
 

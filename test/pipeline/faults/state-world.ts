@@ -11,7 +11,7 @@ import {
   text,
 } from '../../../adapters/testing/index.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { SUBSCRIPTIONS } from '../../../plugins/resilience/events.ts'
 import { DIALECTS } from '../support/accounts.ts'
 import type { Cell } from '../support/faults.ts'

@@ -9,8 +9,8 @@ import {
   text,
 } from '../../../adapters/testing/index.ts'
 import type { ConnectionConfig } from '../../../core/config/define.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
-import type { Attempt, Outcome } from '../../../core/types/context.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
+import type { Attempt, Outcome } from '../../../core/types/request/context.ts'
 import { freshAccounts } from '../../support/fresh-accounts.ts'
 import { type Client, clients } from './clients.ts'
 

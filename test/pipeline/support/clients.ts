@@ -3,7 +3,7 @@
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk'
 import { ApiError as GoogleError, GoogleGenAI } from '@google/genai'
 import OpenAI, { APIConnectionError, APIError as OpenAIError } from 'openai'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'
 
 export interface Raised {

@@ -1,5 +1,5 @@
 // Every entry of the data plane, plain and streamed, and the text that a caller reads.
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { pathAndBody } from './wire.ts'
 
 export interface Endpoint {

@@ -1,6 +1,6 @@
 // The error envelope of every dialect: four members are always present, plus those that the dialect's SDK reads.
 import { expect } from 'vitest'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { wordCode } from '../../support/google-error.ts'
 import type { Endpoint } from './endpoints.ts'
 

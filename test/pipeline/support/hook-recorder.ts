@@ -1,10 +1,10 @@
 // A plugin on every hook of the catalogue that counts how often each ran for each request, and can be made to fail.
 import { HOOK_NAMES } from '../../../core/hooks/catalogue.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { RequestContext } from '../../../core/types/context.ts'
-import type { HookName } from '../../../core/types/hooks.ts'
-import type { Plugin, PluginGateway } from '../../../core/types/plugin.ts'
-import type { Result } from '../../../core/types/result.ts'
+import type { HookName } from '../../../core/types/plugin/hooks.ts'
+import type { Plugin, PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { RequestContext } from '../../../core/types/request/context.ts'
+import type { Result } from '../../../core/types/request/result.ts'
 
 export type RequestHook = Exclude<HookName, 'ready' | 'close'>
 export const REQUEST_HOOKS = HOOK_NAMES.filter((name): name is RequestHook => name !== 'ready' && name !== 'close')

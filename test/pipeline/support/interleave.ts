@@ -1,7 +1,7 @@
 // Parallel tool calls with interleaved frames that keep each call's own order and the order of their starts. Chat vendors interleave by
 // index, responses by output_index, messages by content block.
 import { RENDERERS, type Reply } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 /** `pick` returns numbers in [0, n). */
 export function interleaved(upstream: Dialect, reply: Reply, pick: (n: number) => number): string[] {

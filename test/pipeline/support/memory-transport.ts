@@ -1,7 +1,7 @@
 // The transport port without a network: the test plays each call, chunk by chunk, with back-pressure.
 import { headerBag } from '../../../core/http/headers.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { Transport, WireHandler, WireRequest } from '../../../core/types/ports.ts'
+import type { Transport, WireHandler, WireRequest } from '../../../core/types/ports/ports.ts'
 
 export interface Sent {
   readonly request: WireRequest

@@ -1,7 +1,7 @@
 // Parses a stream as a client does: with official SDKs that accept our fetch, otherwise with their accumulation.
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 export interface Parsed {
   text: string

@@ -1,5 +1,5 @@
 // The same question as raw HTTP: path and body by caller dialect.
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 export interface Wire {
   path: string

@@ -7,7 +7,7 @@ import { createTestGateway, type TestGateway, type TestGatewayOptions } from '..
 import { outboundPost } from '../../../adapters/transport/outbound-post.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { OutboundPost } from '../../../core/types/ports.ts'
+import type { OutboundPost } from '../../../core/types/ports/ports.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { ask, bearer, makeKey } from '../keys/support.ts'
 import { socketReceiver, turns, until } from '../webhooks/support.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db, Sql } from '../../../core/types/db.ts'
+import type { Db, Sql } from '../../../core/types/ports/db.ts'
 import { exportLine, GENESIS, type Link } from '../../../plugins/audit/chain.ts'
 import { chainState, linksAfter, moveExportCursor, pruneOldest } from '../../../plugins/audit/store.ts'
 import { verifyChain } from '../../../plugins/audit/verify.ts'

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { hang } from '../../../adapters/testing/script.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { ModelPrice } from '../../../core/types/prices.ts'
+import type { ModelPrice } from '../../../core/types/ports/prices.ts'
 import { MEDIA_TOKENS } from '../../../plugins/budgets/estimate/prompt-size.ts'
 import { org, PRICE, type Site, site, turns, used } from './support.ts'
 

@@ -2,7 +2,7 @@
 // a limit, prompts stored at the vendor, tools that run there, and texts of any kind.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { FILES, PAGE, pagesIn } from './pdf-files.ts'
 import { type Made, observed as observedBy, WINDOW, waiting } from './reservation.ts'
 import { PRICE, type Site, site } from './support.ts'

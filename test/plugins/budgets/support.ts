@@ -3,7 +3,7 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import { reply, type Step } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { BudgetEvent } from '../../../plugins/budgets/alerts/announcement.ts'
 import type { LedgerService } from '../../../plugins/ledger/service.ts'
 import { preset } from '../../../plugins/preset.ts'

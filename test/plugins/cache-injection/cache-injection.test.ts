@@ -1,7 +1,7 @@
 // Callers who set no cache breakpoints get them, only at messages upstreams.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { ask } from '../../adapters/node/support.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 

@@ -4,7 +4,7 @@ import type { Step } from '../../../adapters/testing/script.ts'
 import { fail, raw, reset, text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { errorOf } from '../keys/support.ts'
 import { add, call, list, testOf } from './support.ts'
 

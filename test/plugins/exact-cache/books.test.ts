@@ -2,7 +2,7 @@
 // the reservation.
 import { afterEach, expect, it } from 'vitest'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Outcome } from '../../../core/types/context.ts'
+import type { Outcome } from '../../../core/types/request/context.ts'
 import type { UsageRow } from '../../../plugins/ledger/service.ts'
 import { org, type Site, site, used } from '../budgets/support.ts'
 import { bearer, makeKey } from '../keys/support.ts'

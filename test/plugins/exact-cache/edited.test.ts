@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { ask, bodyOf, CACHED, HOUR, put } from './support.ts'
 
 let t: TestGateway

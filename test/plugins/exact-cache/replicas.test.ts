@@ -6,7 +6,7 @@ import { scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts
 import { createTestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { loadMasterKey } from '../../../adapters/vault/master-key.ts'
 import { openVault } from '../../../adapters/vault/vault.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../../support/redis.ts'
 import { bearer, makeKey } from '../keys/support.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import type { CacheDirectives, CachePolicyService, ExactCacheService } from '../../../plugins/exact-cache/service.ts'
 
 export const CACHED = ['chat', 'messages', 'responses'] as const

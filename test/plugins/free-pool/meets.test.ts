@@ -1,7 +1,7 @@
 // The free pool where it meets the playground and webhooks: limits and borders are those of a client's request.
 import { afterEach, describe, expect, it } from 'vitest'
 import { fail } from '../../../adapters/testing/script.ts'
-import type { OutboundPost } from '../../../core/types/ports.ts'
+import type { OutboundPost } from '../../../core/types/ports/ports.ts'
 import { answer, type PoolOptions, type PoolSite, poolSite } from './support.ts'
 
 let s: PoolSite

@@ -1,7 +1,7 @@
 // Answers: the same text is removed whether they are whole or streamed, for every split of the stream.
 import { describe, expect, it } from 'vitest'
 import { frames, reply, type TestGateway } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { ask, ERROR_FRAME } from '../../adapters/node/support.ts'
 import { answerOf, DIALECTS, saidBy } from '../../support/dialects.ts'
 import { change, guardedOnes, heard, logged, PERSONAL, SECRETS, sent } from './support.ts'

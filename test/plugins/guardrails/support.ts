@@ -1,7 +1,7 @@
 // A gateway with given guardrails, requests with a text at every place, and their results.
 import { afterEach } from 'vitest'
 import { createTestGateway, reply, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { ask } from '../../adapters/node/support.ts'
 import { answerOf, saidBy } from '../../support/dialects.ts'
 

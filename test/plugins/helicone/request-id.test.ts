@@ -4,7 +4,7 @@ import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { ask, DIALECTS, lastContext } from './support.ts'
 
 const OWN = /^req_[0-9a-f-]{36}$/

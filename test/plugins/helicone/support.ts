@@ -1,6 +1,6 @@
 // Requests of the four dialects with Helicone's headers.
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 
 export const DIALECTS: readonly Dialect[] = ['chat', 'messages', 'responses', 'generate_content']
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { raw } from '../../../adapters/testing/script.ts'
 import { RENDERERS } from '../../../adapters/testing/scripted-upstream.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { pathAndBody } from '../../pipeline/support/wire.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 import { type Books, openBooks, PRICE } from './support.ts'

@@ -1,7 +1,7 @@
 // The rows of a request in the ledger, and the end of its reservation.
 import { afterEach, describe, expect, it } from 'vitest'
 import { broken, fail, hang, reply, reset, text } from '../../../adapters/testing/script.ts'
-import type { CanonicalRequest } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest } from '../../../core/types/request/canonical.ts'
 import { type Books, openBooks, PRICE } from './support.ts'
 
 let books: Books

@@ -3,7 +3,7 @@ import { createTestGateway, type TestGateway, type TestGatewayOptions } from '..
 import { sql } from '../../../core/db/sql.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { PluginGateway } from '../../../core/types/plugin.ts'
+import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { LedgerService, UsageRow } from '../../../plugins/ledger/service.ts'
 import { preset } from '../../../plugins/preset.ts'
 

@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import { audit } from '../../../plugins/audit/index.ts'
 import { connections } from '../../../plugins/connections/index.ts'
 import { keys } from '../../../plugins/keys/index.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { listening } from '../../../adapters/testing/network-faults.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import { type JumpingClock, jumpingClock } from '../sign-in/support.ts'
 
 export interface Received {

@@ -1,7 +1,7 @@
 // A gateway with an identity provider, and a plugin in the place of the one that knows organizations.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { CLIENT, codeFor, type FakeIssuer } from './fake-issuer.ts'
 

@@ -5,7 +5,7 @@ import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { connected } from '../../support/own-connection.ts'
 import { as, bearer, errorOf, openTenants, type Session, signUp } from './support.ts'
 

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { EventMap, Services } from '../../../core/types/plugin.ts'
+import type { EventMap, Services } from '../../../core/types/plugin/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'
 
 export { errorOf } from '../sign-in/support.ts'

@@ -1,6 +1,6 @@
 // Price overrides: they take precedence over every card, before and after a sync, and are replaced only as a whole.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'
 import { type World, withPrices, world } from './support.ts'
 

@@ -4,7 +4,7 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
 import type { PriceService } from '../../../core/services.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { whileTimePasses } from '../../support/passing-time.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { type CardServer, cardServer, PRIMARY_CARD } from '../../support/rate-cards/card-server.ts'

@@ -1,7 +1,7 @@
 // The remaining quota of an account for routers: the tightest active window.
 import { afterEach, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import type { QuotaReading } from '../../../plugins/quota/service.ts'
 import { add, call } from '../connections/support.ts'
 import { type World, world } from './support.ts'

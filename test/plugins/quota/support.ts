@@ -3,7 +3,7 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import type { Step } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin, Services } from '../../../core/types/plugin.ts'
+import type { Plugin, Services } from '../../../core/types/plugin/plugin.ts'
 import { ask } from '../keys/support.ts'
 
 export interface Window {

@@ -14,7 +14,7 @@ import {
 } from '../../../adapters/testing/index.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { migrations } from '../../../plugins/reasoning-replay/migrations.ts'
 import { ENGINES } from '../../support/engines.ts'
 import { connected } from '../../support/own-connection.ts'

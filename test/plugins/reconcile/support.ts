@@ -10,7 +10,7 @@ import { sql } from '../../../core/db/sql.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'
 
 export type Section = 'keys' | 'virtualModels' | 'budgets' | 'webhooks'

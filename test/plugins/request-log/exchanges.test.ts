@@ -4,7 +4,7 @@ import { broken, fail, hang, text } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { CanonicalRequest } from '../../../core/types/canonical.ts'
+import type { CanonicalRequest } from '../../../core/types/request/canonical.ts'
 import { bearer, makeKey } from '../keys/support.ts'
 import { ask, detail, loggingGateway, logs, metric } from './support.ts'
 

@@ -1,7 +1,7 @@
 // Every filter of GET /api/logs on each engine, pages, facets, and isolation of organizations.
 import { describe, expect, it } from 'vitest'
 import { queryValues } from '../../../core/http/api-routes.ts'
-import type { Database, Db, Sql } from '../../../core/types/db.ts'
+import type { Database, Db, Sql } from '../../../core/types/ports/db.ts'
 import { newestRows } from '../../../plugins/request-log/api.ts'
 import { deleteLogged } from '../../../plugins/request-log/body-store.ts'
 import { cursorOf, logQuery } from '../../../plugins/request-log/filters.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../../adapters/testing/test-gateway.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { bearer, makeKey } from '../keys/support.ts'
 import { logs } from './support.ts'
 

@@ -1,7 +1,7 @@
 // Limits of the log by age and by size, on each engine and with the fake clock.
 import { describe, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import { insertBodies } from '../../../plugins/request-log/body-store.ts'
 import { migrations } from '../../../plugins/request-log/migrations.ts'
 import { type Limits, prune, ROW_BYTES } from '../../../plugins/request-log/retention.ts'

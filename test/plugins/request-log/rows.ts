@@ -1,5 +1,5 @@
 // Log rows without requests: entries as the hook creates them.
-import type { Database } from '../../../core/types/db.ts'
+import type { Database } from '../../../core/types/ports/db.ts'
 import type { Entry } from '../../../plugins/request-log/entry.ts'
 import { logWriter } from '../../../plugins/request-log/queue.ts'
 

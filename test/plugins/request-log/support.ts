@@ -1,6 +1,6 @@
 // A gateway with the log, and functions to query it.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import { audit } from '../../../plugins/audit/index.ts'
 import { connections } from '../../../plugins/connections/index.ts'
 import { keys } from '../../../plugins/keys/index.ts'

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { fail, text } from '../../../adapters/testing/script.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { type World, world } from './support.ts'
 

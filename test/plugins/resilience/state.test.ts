@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
-import type { Connection } from '../../../core/types/provider.ts'
+import type { Connection } from '../../../core/types/ports/provider.ts'
 import { AccountState } from '../../../plugins/resilience/accounts/account-state.ts'
 import type { Effect } from '../../../plugins/resilience/accounts/effects.ts'
 import { join, snapshotOf } from '../../../plugins/resilience/accounts/sharing.ts'

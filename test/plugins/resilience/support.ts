@@ -5,8 +5,8 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testi
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import type { ConnectionConfig } from '../../../core/config/define.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Attempt } from '../../../core/types/context.ts'
-import type { EventMap, Services } from '../../../core/types/plugin.ts'
+import type { EventMap, Services } from '../../../core/types/plugin/plugin.ts'
+import type { Attempt } from '../../../core/types/request/context.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { SUBSCRIPTIONS } from '../../../plugins/resilience/events.ts'
 

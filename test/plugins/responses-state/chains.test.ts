@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { reply, type Step } from '../../../adapters/testing/script.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { makeKey } from '../keys/support.ts'
 import { type Storing, storingGateway } from './support.ts'
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply, type Step } from '../../../adapters/testing/script.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
 import { sql } from '../../../core/db/sql.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { type Storing, storingGateway } from './support.ts'
 
 let t: TestGateway

@@ -1,7 +1,7 @@
 // Rows of stored turns, on each engine: who reads them, until when, and how far a conversation goes back.
 import { expect, it } from 'vitest'
 import { sql as query } from '../../../core/db/sql.ts'
-import type { Vault } from '../../../core/types/ports.ts'
+import type { Vault } from '../../../core/types/ports/ports.ts'
 import { migrations } from '../../../plugins/responses-state/migrations.ts'
 import { type Scope, turnStore } from '../../../plugins/responses-state/store.ts'
 import type { Head, Turn } from '../../../plugins/responses-state/turn.ts'

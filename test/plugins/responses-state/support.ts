@@ -1,7 +1,7 @@
 // A gateway with a clock that also passes by itself, and its database.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { wallClock } from '../budgets/support.ts'
 
 export interface Storing {

@@ -4,8 +4,8 @@ import { type FakeClock, fakeClock } from '../../../adapters/testing/fake-clock.
 import { reply, type Step } from '../../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Db } from '../../../core/types/db.ts'
-import type { Plugin, PluginGateway } from '../../../core/types/plugin.ts'
+import type { Plugin, PluginGateway } from '../../../core/types/plugin/plugin.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import { preset } from '../../../plugins/preset.ts'
 import type { Booked } from '../../../plugins/savings/receipt.ts'
 

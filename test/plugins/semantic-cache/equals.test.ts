@@ -1,7 +1,7 @@
 // Parts of a request that must be equal before similarity applies.
 import { afterEach, describe, expect, it } from 'vitest'
 import { text } from '../../../adapters/testing/script.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { ask as asking, bodyOf, type Seen } from '../exact-cache/support.ts'
 import { bearer, makeKey } from '../keys/support.ts'
 import { type Site, type SiteOptions, site, turns } from './support.ts'

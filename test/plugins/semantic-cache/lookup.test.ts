@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { reply, text } from '../../../adapters/testing/script.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { answerOf, DIALECTS } from '../../support/dialects.ts'
 import { ask as asking, bodyOf, put, type Seen } from '../exact-cache/support.ts'
 import { type Site, type SiteOptions, site, turns } from './support.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Step } from '../../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../adapters/testing/scripted-upstream.ts'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 import { type PresetOptions, preset } from '../../../plugins/preset.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 

@@ -1,7 +1,7 @@
 // A plugin with settings of every kind, and what it saw of them.
 import { z } from 'zod'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Plugin } from '../../../core/types/plugin.ts'
+import type { Plugin } from '../../../core/types/plugin/plugin.ts'
 
 export interface Knobs {
   plugin: Plugin

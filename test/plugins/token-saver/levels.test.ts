@@ -1,7 +1,7 @@
 // The style instructions of caveman and ponytail: who gets them, where they stand, and who never does.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { CAVEMAN, PONYTAIL } from '../../../plugins/token-saver/texts.ts'
 import { ask } from '../../adapters/node/support.ts'
 import { DIALECTS } from '../../support/dialects.ts'

@@ -1,7 +1,7 @@
 // Tool results on their way to an upstream, from callers of all dialects; everything else stays as it was said.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, fail, type TestGateway, text } from '../../../adapters/testing/index.ts'
-import type { Dialect } from '../../../core/types/canonical.ts'
+import type { Dialect } from '../../../core/types/request/canonical.ts'
 import { shorten } from '../../../plugins/token-saver/shorten.ts'
 import { DIALECTS } from '../../support/dialects.ts'
 import { OUTPUTS } from './outputs.ts'

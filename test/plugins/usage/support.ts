@@ -1,7 +1,7 @@
 // A gateway with usage rows of one's own making.
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Db } from '../../../core/types/db.ts'
+import type { Db } from '../../../core/types/ports/db.ts'
 import type { UsageRow } from '../../../plugins/ledger/service.ts'
 import { insertRows } from '../../../plugins/ledger/usage-rows.ts'
 

@@ -1,6 +1,6 @@
 // How long a session is remembered, and how many are.
 import { expect, it } from 'vitest'
-import type { Candidate, RequestContext } from '../../../core/types/context.ts'
+import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
 import { type CompiledModel, PLAIN_CONFIG, plainTarget } from '../../../plugins/virtual-models/planning/compiled-model.ts'
 import { stickySessions } from '../../../plugins/virtual-models/planning/sticky.ts'
 

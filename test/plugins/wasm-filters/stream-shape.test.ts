@@ -1,6 +1,6 @@
 // What a filter has left out of a stream is missing behind it as well: a batch that it lets through must still go on with what went.
 import { expect, it } from 'vitest'
-import type { StreamEvent } from '../../../core/types/stream.ts'
+import type { StreamEvent } from '../../../core/types/request/stream.ts'
 import { streamShape } from '../../../plugins/wasm-filters/stream-shape.ts'
 
 const place = { choice: 0, part: 0 }

@@ -1,6 +1,6 @@
 // A long queue is not read through: what is asked for each delivery goes by an index, however many others wait.
 import { describe, expect, it } from 'vitest'
-import type { Database, Db, Sql } from '../../../core/types/db.ts'
+import type { Database, Db, Sql } from '../../../core/types/ports/db.ts'
 import { claim, dueDeliveries, dueEndpoints, nextDue } from '../../../plugins/webhooks/delivery/store.ts'
 import { migrations } from '../../../plugins/webhooks/migrations.ts'
 import { ENGINES } from '../../support/engines.ts'

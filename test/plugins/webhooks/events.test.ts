@@ -4,7 +4,7 @@ import { broken, fail, raw, reset, text } from '../../../adapters/testing/script
 import { sql } from '../../../core/db/sql.ts'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { EventMap } from '../../../core/types/plugin.ts'
+import type { EventMap } from '../../../core/types/plugin/plugin.ts'
 import { EVENT_TYPES, kindOf } from '../../../plugins/webhooks/events/catalog.ts'
 import { ask, bearer, makeKey } from '../keys/support.ts'
 import { type Envelope, envelopeIn, turns, until, type World, type WorldOptions, world } from './support.ts'

@@ -1,7 +1,7 @@
 // The outbox in the database: events that are queued twice, debounced, fanned out, pruned.
 import { describe, expect, it } from 'vitest'
 import { sql } from '../../../core/db/sql.ts'
-import type { Database, Statement } from '../../../core/types/db.ts'
+import type { Database, Statement } from '../../../core/types/ports/db.ts'
 import { prune } from '../../../plugins/webhooks/delivery/prune.ts'
 import { claim } from '../../../plugins/webhooks/delivery/store.ts'
 import { migrations } from '../../../plugins/webhooks/migrations.ts'

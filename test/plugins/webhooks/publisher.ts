@@ -4,7 +4,7 @@ import { createGateway } from '../../../adapters/node/gateway.ts'
 import { outboundPost } from '../../../adapters/transport/outbound-post.ts'
 import { silentLog } from '../../../core/log.ts'
 import { definePlugin } from '../../../core/plugins/define.ts'
-import type { Services } from '../../../core/types/plugin.ts'
+import type { Services } from '../../../core/types/plugin/plugin.ts'
 import { preset } from '../../../plugins/preset.ts'
 import { PUBLIC, SOMETHING } from './support.ts'
 

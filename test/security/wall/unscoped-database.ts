@@ -1,5 +1,5 @@
 // A database whose statements have lost their first wall: every condition on the organization is always true.
-import type { Database, Db, Sql } from '../../../core/types/db.ts'
+import type { Database, Db, Sql } from '../../../core/types/ports/db.ts'
 
 export interface Unscoped extends Database {
   /** True: conditions on the organization are always true. */

@@ -1,6 +1,6 @@
 // Writes prompt-cache marks on the chat wire: OpenAI's breakpoint, or Anthropic's field for providers that forward it.
-import type { CacheMark, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CacheMark, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 
 /** Returns the cache members of a part; none when the target does not support them. */
 export function cacheFields(mark: Frozen<CacheMark> | undefined, codec: CodecContext): JsonObject {

@@ -1,8 +1,8 @@
 // An assistant message of the history → canonical parts: reasoning, content, refusal, audio, images, tool calls.
 import { randomId } from '../../../../core/ids/ids.ts'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import type { Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { isObject, optionalArray, optionalObject, optionalString, requiredString, text, wrongType } from '../read.ts'
 import { unpackThoughts } from '../thought-secrets.ts'
 import { decodeContent, imageSource } from './decode-parts.ts'

@@ -7,7 +7,7 @@ import type {
   OutputFormat,
   ReasoningOptions,
   Sampling,
-} from '../../../../core/types/canonical.ts'
+} from '../../../../core/types/request/canonical.ts'
 import {
   isObject,
   optionalArray,

@@ -1,5 +1,5 @@
 // Decodes message content: a string, or the part types of user, system and tool messages.
-import type { CacheMark, Ext, Json, JsonObject, Part, Source } from '../../../../core/types/canonical.ts'
+import type { CacheMark, Ext, Json, JsonObject, Part, Source } from '../../../../core/types/request/canonical.ts'
 import { parseDataUrl } from '../../shared/data-url.ts'
 import {
   isObject,

@@ -1,6 +1,6 @@
 // Decodes tools, tool_choice and their legacy forms. Canonical custom formats are flat (`{type:"grammar", syntax, definition}`); the chat
 // wire nests them.
-import type { Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/request/canonical.ts'
 import {
   isObject,
   optionalArray,

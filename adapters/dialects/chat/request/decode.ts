@@ -1,8 +1,8 @@
 // A chat-completions request → canonical.
 import { randomId } from '../../../../core/ids/ids.ts'
-import type { CanonicalRequest, Json, JsonObject, Message, Part, SystemBlock } from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
+import type { CanonicalRequest, Json, JsonObject, Message, Part, SystemBlock } from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import {
   isObject,
   optionalArray,

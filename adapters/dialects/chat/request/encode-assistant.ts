@@ -1,7 +1,7 @@
 // Encodes an assistant turn of the history for a chat upstream; null when chat cannot express any of it.
 import { signatureFits } from '../../../../core/models/signature.ts'
-import type { Frozen, JsonObject, Message, Part, ToolCallPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Frozen, JsonObject, Message, Part, ToolCallPart } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { noteFlattened, travelsAsFunction, wireCallId, wireToolName } from '../tool-names.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
 import { bareText, wireParts } from './encode-content.ts'

@@ -9,8 +9,8 @@ import type {
   Message,
   Part,
   ToolResultPart,
-} from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
 import { isObject } from '../read.ts'
 import { wireCallId } from '../tool-names.ts'

@@ -1,7 +1,7 @@
 // Encodes the scalar options of a chat request. OpenAI's own fields are sent only to its models, and for callers who sent them
 // themselves. model-rules.ts applies the rules of the model afterwards.
-import type { CanonicalRequest, Frozen, Json, JsonObject, OutputFormat } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject, OutputFormat } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { effortOfBudget } from '../../shared/effort.ts'
 import { qualifiesForStrict } from './encode-tools.ts'
 

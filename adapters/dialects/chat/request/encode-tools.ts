@@ -1,7 +1,7 @@
 // Encodes tools, tool_choice and parallel_tool_calls for a chat upstream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { refuseUnmetChoice } from '../../shared/unmet-choice.ts'
 import { isObject, text } from '../read.ts'

@@ -1,8 +1,8 @@
 // Encodes a canonical request as a chat-completions request for an upstream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { encodedRequest } from '../../../../core/json/encoded-request.ts'
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, EncodedRequest } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { withLoadedTools } from '../../shared/deferred-tools.ts'
 import { refuseMcpServers, refuseReferences } from '../../shared/references.ts'

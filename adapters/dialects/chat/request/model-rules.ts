@@ -1,8 +1,8 @@
 // Applies rules for plain option fields by model and provider, in both lanes: the byte lane edits the caller's body, the events lane
 // edits the object that it builds.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Effort, Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import type { Effort, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { clampEffort } from '../../shared/effort.ts'
 import { fitIds } from '../../shared/long-ids.ts'

@@ -1,9 +1,9 @@
 // Edits the body on the byte lane from a chat caller to a chat upstream. The body keeps the caller's bytes except for the model, the
 // stream options and what facts about the target require.
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
 import { eachElement, someMember } from '../../shared/byte-search.ts'
 import { isObject } from '../read.ts'
 import { wireCallId } from '../tool-names.ts'

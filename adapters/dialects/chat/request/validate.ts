@@ -1,7 +1,7 @@
 // Validates a chat body in the order of the table; the first violation is reported, and null counts as omitted. It reads the scanned body
 // member by member and parses nothing large.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 
 /** @throws GatewayError 400 with `param` set. A body in generate-content style (`contents` without `messages`) is not checked. */
 export function validateChat(body: WireBody): void {

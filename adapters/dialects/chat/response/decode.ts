@@ -1,8 +1,8 @@
 // Decodes a whole chat answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
-import type { Annotation, ImagePart, Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/request/answer.ts'
+import type { Annotation, ImagePart, Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
 import { inBandError } from '../errors.ts'
 import { decodeFinish } from '../finish.ts'
 import { ownOfChoice } from '../own-members.ts'

@@ -9,8 +9,8 @@ import type {
   ReasoningPart,
   Signature,
   ToolCallPart,
-} from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { dataUrl } from '../../shared/data-url.ts'
 import { isObject } from '../read.ts'
 

@@ -1,9 +1,9 @@
 // Encodes one choice of a stream for a chat caller.
 import { byteLength } from '../../../../core/text/bytes.ts'
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { Delta, PartMeta, StreamEvent } from '../../../../core/types/stream.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { Annotation, JsonObject, Part, ReasoningPart, Signature } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { Delta, PartMeta, StreamEvent } from '../../../../core/types/request/stream.ts'
 import { encodeFinish } from '../finish.ts'
 import type { ChunkWriter } from '../stream/chunk.ts'
 import { ThoughtSecrets } from '../thought-secrets.ts'

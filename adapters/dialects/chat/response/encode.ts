@@ -1,7 +1,7 @@
 // Encodes a whole chat answer with every member that the published schema requires.
-import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
-import type { Frozen, Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { openAiTier } from '../../shared/service-tier.ts'
 import { isUnreported } from '../../shared/unreported-usage.ts'
 import { encodeFinish } from '../finish.ts'

@@ -1,9 +1,9 @@
 // Inspects whole answers on the byte lane: usage, finish and errors in 200 answers. It also adds members that strict clients need and the
 // upstream omitted. A complete answer keeps its bytes.
 import { editText } from '../../../../core/json/edit-text.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
-import type { StreamFacts } from '../../../../core/types/stream.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/request/stream.ts'
 import { inBandError } from '../errors.ts'
 import { callerFinishWord, decodeFinish } from '../finish.ts'
 import { isObject, text } from '../read.ts'

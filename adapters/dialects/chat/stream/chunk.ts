@@ -1,6 +1,7 @@
 // Writes the frames of a chat stream. Deltas use a template: only the text itself is stringified.
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 
 export const DONE = 'data: [DONE]\n\n'
 

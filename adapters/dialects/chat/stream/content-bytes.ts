@@ -1,6 +1,6 @@
 // Measures the content of a delta or message: it commits a stream, and an aborted request is billed by it.
 import { byteLength } from '../../../../core/text/bytes.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../read.ts'
 import { callArgs, callName } from './tool-slots.ts'
 

@@ -1,9 +1,9 @@
 // Decodes one choice of a chat stream into canonical parts. Order inside a delta: reasoning, text, refusal, media, calls.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { decodeFinish } from '../finish.ts'
 import { addOwnOfDelta, ownOfChoice } from '../own-members.ts'
 import { isObject, text } from '../read.ts'

@@ -1,9 +1,9 @@
 // Decodes an upstream's chat stream into canonical events.
 import type { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { inBandError } from '../errors.ts'
 import { OwnMembers } from '../own-members.ts'
 import { isObject, text } from '../read.ts'

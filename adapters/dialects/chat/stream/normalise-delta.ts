@@ -1,6 +1,6 @@
 // Edits one choice of a chunk for strict clients, on the byte lane. Most upstreams need no edit; then the original bytes are sent.
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerFinishWord } from '../finish.ts'
 import { isObject, text } from '../read.ts'
 import { spokenContent } from '../response/decode.ts'

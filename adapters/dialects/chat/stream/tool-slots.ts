@@ -1,6 +1,6 @@
 // Assigns stream fragments to tool calls. Some vendors omit the index, give every parallel call index 0, repeat the name in every chunk, or
 // send the id only once.
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject, text } from '../read.ts'
 
 export interface ToolSlot {

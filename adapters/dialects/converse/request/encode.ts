@@ -1,8 +1,8 @@
 // Encodes a canonical request as a Converse call.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { rawRequest } from '../../../../core/json/encoded-request.ts'
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, EncodedRequest } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { planThinking } from './thinking.ts'
 import { encodeTools } from './tools.ts'

@@ -1,7 +1,7 @@
 // Images and documents: Bedrock takes them inline only, and names their format with a word of its own.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { base64Encode } from '../../../../core/text/bytes.ts'
-import type { CanonicalRequest, DocumentPart, Frozen, ImagePart, Part, Source } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, DocumentPart, Frozen, ImagePart, Part, Source } from '../../../../core/types/request/canonical.ts'
 import { historyField } from '../../shared/history-field.ts'
 
 type Block = Record<string, unknown>

@@ -1,6 +1,6 @@
 // Encodes reasoning options as additional fields of the model: Claude's thinking, or the effort of models that take one.
-import type { CanonicalRequest, Effort, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Effort, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
 import { EFFORT_BUDGETS, LEAST_BUDGET } from '../../shared/thinking-budget.ts'
 import type { WireMessage } from './turns.ts'

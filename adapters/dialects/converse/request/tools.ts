@@ -1,7 +1,7 @@
 // Encodes tools as `toolConfig`. Server tools of other vendors are dropped.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject, Tool, ToolChoice } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { isObject } from '../../shared/fields.ts'
 import { refuseUnmetChoice } from '../../shared/unmet-choice.ts'

@@ -1,8 +1,15 @@
 // Encodes the history: turns alternate, every call is answered in the next user turn, and thinking is sent only with its signature.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { signatureFits } from '../../../../core/models/signature.ts'
-import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type {
+  CanonicalRequest,
+  Frozen,
+  Message,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
 import { callInput, flatName, wireCallId, wireName } from '../tool-names.ts'
 import { documentBlock, imageBlock } from './media.ts'

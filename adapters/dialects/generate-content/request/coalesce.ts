@@ -1,6 +1,6 @@
 // Joins model turns as clients replay them: streamed increments arrive as many parts, often as many contents. Adjacent text or thought
 // pieces become one part again. A signature ends its part, and an empty piece carries the signature of the previous one.
-import type { Message, Part } from '../../../../core/types/canonical.ts'
+import type { Message, Part } from '../../../../core/types/request/canonical.ts'
 
 /** Merges adjacent assistant messages into one and joins their pieces. */
 export function appendModelTurn(out: Message[], parts: Part[]): void {

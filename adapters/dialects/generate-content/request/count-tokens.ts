@@ -1,10 +1,10 @@
 // Handles `:countTokens`: its body is a request, bare or inside `generateContentRequest`; its answer is a number.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { stringify } from '../../../../core/json/raw-json.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
-import type { StreamFacts } from '../../../../core/types/stream.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/request/stream.ts'
 import { camelFields, fieldsOf } from '../fields.ts'
 import { noUsage } from '../usage.ts'
 

@@ -7,7 +7,7 @@ import type {
   JsonObject,
   OutputFormat,
   ReasoningOptions,
-} from '../../../../core/types/canonical.ts'
+} from '../../../../core/types/request/canonical.ts'
 import { booleanField, fieldsOf, listField, numberField, textField, textList } from '../fields.ts'
 import { jsonSchemaOf } from './schema-in.ts'
 

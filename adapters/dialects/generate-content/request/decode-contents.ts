@@ -2,8 +2,8 @@
 // per name, otherwise by position, as Google does.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { hasBigNumber } from '../../../../core/json/raw-json.ts'
-import type { Json, JsonObject, Message, Part, SystemBlock, ToolResultPart } from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { Json, JsonObject, Message, Part, SystemBlock, ToolResultPart } from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { hash8, hash16 } from '../../shared/names.ts'
 import { fieldsOf, isObject, listField, textField } from '../fields.ts'
 import { type RawParts, rawParts } from '../response/raw-parts.ts'

@@ -1,6 +1,6 @@
 // Decodes one wire part into one canonical part. decode-contents reads calls and results, because it pairs them.
 import { isEnvelope, unwrapSignature } from '../../../../core/models/signature.ts'
-import type { Json, JsonObject, Part, Signature, Source } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject, Part, Signature, Source } from '../../../../core/types/request/canonical.ts'
 import { booleanField, fieldsOf, textField } from '../fields.ts'
 import { audioFormat, isGoogleUri, isYouTube, mediaKind, mimeOfUrl } from '../media.ts'
 import { redactedPart } from '../redacted-thinking.ts'

@@ -1,6 +1,6 @@
 // Decodes tools[] and toolConfig. One wire entry may hold many declarations and server tools.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/request/canonical.ts'
 import { fieldsOf, listField, textField, textList } from '../fields.ts'
 import { jsonSchemaOf } from './schema-in.ts'
 

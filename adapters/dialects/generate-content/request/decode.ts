@@ -1,8 +1,8 @@
 // Decodes the wire request. Unknown fields are kept in ext and sent back to Gemini.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, JsonObject, Operation } from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
+import type { CanonicalRequest, JsonObject, Operation } from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { booleanField, camelFields, textField } from '../fields.ts'
 import { countedFields } from './count-tokens.ts'
 import { decodeConfig, decodeServiceTier } from './decode-config.ts'

@@ -1,6 +1,6 @@
 // Encodes sampling, limits, output format and reasoning as generationConfig.
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject } from '../fields.ts'
 import { jsonSchema } from './schema-json.ts'
 import { legacySchema } from './schema-legacy.ts'

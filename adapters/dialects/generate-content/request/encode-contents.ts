@@ -1,7 +1,14 @@
 // Encodes canonical messages as contents[]: alternating user and model turns that start with the user, every call answered in the next
 // turn.
-import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type {
+  CanonicalRequest,
+  Frozen,
+  Message,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
 import { modelParts, userParts, type WirePart } from '../response/encode-parts.ts'
 import { functionResponses, orphanResult } from './encode-results.ts'

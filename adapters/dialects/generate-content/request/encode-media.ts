@@ -1,8 +1,8 @@
 // Encodes canonical media as inlineData or fileData. It fetches no URLs: the core has already inlined or refused remote ones
 // (remote-media.ts).
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Frozen, JsonObject, Part, Source } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Frozen, JsonObject, Part, Source } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { parseDataUrl } from '../../shared/data-url.ts'
 import { mimeOfAudio, mimeOfUrl, passesAsUri } from '../media.ts'
 

@@ -1,7 +1,7 @@
 // Encodes tool results as functionResponse parts: one per call, in call order; the response is always an object.
 import { RawJson } from '../../../../core/json/raw-json.ts'
-import type { Frozen, JsonObject, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Frozen, JsonObject, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject } from '../fields.ts'
 import { sendsCallIds, userParts, type WirePart } from '../response/encode-parts.ts'
 import { declareName, flatName } from '../tool-names.ts'

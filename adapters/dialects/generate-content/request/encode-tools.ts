@@ -1,7 +1,7 @@
 // Encodes canonical tools and choice as tools[] and toolConfig. Declarations are rebuilt, so that no other vendor's key is sent.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject, Tool } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { refuseUnmetChoice } from '../../shared/unmet-choice.ts'
 import { isObject } from '../fields.ts'

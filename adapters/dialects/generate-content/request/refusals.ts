@@ -1,7 +1,7 @@
 // Refuses requests that Gemini does not support before any upstream call, so that another target may serve them.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { refuseMcpServers, refuseReferences } from '../../shared/references.ts'
 

@@ -1,6 +1,6 @@
 // Lists the http(s) addresses that Gemini cannot read itself, and inlines their contents. It is pure; the core fetches, with its guard
 // and limits.
-import type { CanonicalRequest, Frozen, Message, Part, Source } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, Frozen, Message, Part, Source } from '../../../../core/types/request/canonical.ts'
 import { passesAsUri } from '../media.ts'
 
 export interface InlinedMedia {

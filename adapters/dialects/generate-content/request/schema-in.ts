@@ -1,5 +1,5 @@
 // Converts Google's OpenAPI-style Schema to JSON Schema: lower-case types, nullable as a type union, 64-bit bounds as numbers.
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { camelFields, isObject } from '../fields.ts'
 
 const BOUNDS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])

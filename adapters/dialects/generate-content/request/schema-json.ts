@@ -1,6 +1,6 @@
 // Prepares JSON Schema for backends that support it (`parametersJsonSchema`, `responseJsonSchema`): removes the dialect marker and puts
 // an object at the top for a function.
-import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../fields.ts'
 
 /** Returns the caller's schema without `$schema`; a copy when something was removed. */

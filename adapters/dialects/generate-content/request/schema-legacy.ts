@@ -1,7 +1,7 @@
 // Converts JSON Schema to the OpenAPI subset of older backends. It is an allow-list: Google's proto parser rejects the whole request for
 // one unknown key. References are inlined. Cycles and very large schemas become a bare object.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
-import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../fields.ts'
 
 const COPIED = [

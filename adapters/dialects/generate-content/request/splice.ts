@@ -1,9 +1,9 @@
 // Edits the request on the byte lane: model and operation move to the path, and other vendors' secrets of earlier turns are removed.
 // Everything else stays as sent.
 import { isEnvelope } from '../../../../core/models/signature.ts'
-import type { Json } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
+import type { Json } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
 import { isObject, listField } from '../fields.ts'
 import { SENTINEL } from '../response/encode-parts.ts'
 import { wrapperOf } from './count-tokens.ts'

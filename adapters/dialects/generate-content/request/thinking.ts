@@ -1,7 +1,7 @@
 // Encodes reasoning options as thinkingConfig in the form that the model supports: a level, a budget or neither. Values are clamped
 // instead of refused; level and budget are never sent together.
-import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
 
 const LEVEL: Readonly<Record<Effort, string>> = {

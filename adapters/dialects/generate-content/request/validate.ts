@@ -1,8 +1,8 @@
 // Validates every body, also on the byte lane: each member in one spelling, and valid output limits. Google accepts both key styles and
 // does not document which one takes precedence.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
 import { camelFields, isObject, listField } from '../fields.ts'
 import { wrapperOf } from './count-tokens.ts'

@@ -1,5 +1,5 @@
 // Reads the input of a custom tool from the call that stands for it.
-import type { Json } from '../../../../core/types/canonical.ts'
+import type { Json } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../fields.ts'
 
 /** A custom tool was declared as a function with one text parameter. */

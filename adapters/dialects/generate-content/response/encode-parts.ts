@@ -1,8 +1,8 @@
 // Encodes canonical parts as wire parts of a user or model turn. Thoughts are sent only with a signature of this model family; other
 // vendors' secrets and server items are dropped.
 import { RawJson } from '../../../../core/json/raw-json.ts'
-import type { Frozen, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Frozen, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject } from '../fields.ts'
 import { isMedia, mediaPart } from '../request/encode-media.ts'
 import { declareName, flatName } from '../tool-names.ts'

@@ -1,8 +1,8 @@
 // Encodes a canonical answer as a GenerateContentResponse.
 import { stringify } from '../../../../core/json/raw-json.ts'
-import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
-import type { Annotation, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/request/answer.ts'
+import type { Annotation, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isUnreported } from '../../shared/unreported-usage.ts'
 import { isObject } from '../fields.ts'
 import { finishReason } from '../finish.ts'

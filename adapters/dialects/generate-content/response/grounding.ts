@@ -1,6 +1,6 @@
 // Converts groundingMetadata to citations and back. Google counts bytes of the whole answer; the canonical form counts characters.
 import { byteLength, decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
 /** Returns one annotation per (supported segment, web source). A source without segments applies to the whole answer. */

@@ -1,8 +1,8 @@
 // Inspects whole answers on the byte lane: reads usage, finish and errors in 200 answers by path, without decoding the answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
-import type { StreamFacts } from '../../../../core/types/stream.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/request/stream.ts'
 import { settleFinish } from '../../shared/finish.ts'
 import { errorOf } from '../errors.ts'
 import { isObject } from '../fields.ts'

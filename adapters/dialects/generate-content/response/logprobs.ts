@@ -1,5 +1,5 @@
 // Converts logprobsResult to the canonical logprobs, which have chat's shape: { content: [{ token, logprob, bytes, top_logprobs }] }.
-import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
 export function logprobsOf(result: Json | undefined): Json | undefined {

@@ -1,5 +1,5 @@
 // Keeps members of a candidate that other dialects do not support, for Gemini callers.
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../fields.ts'
 
 const EXTRAS = [

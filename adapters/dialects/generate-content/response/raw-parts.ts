@@ -3,7 +3,7 @@
 import { rawAt } from '../../../../core/json/json-path.ts'
 import { skipSpace, skipValue } from '../../../../core/json/json-scan.ts'
 import { decodeUtf8, encodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 
 export interface RawParts {
   /** Returns the text at the first of `paths` that exists below part `place` of content `turn`. */

@@ -2,7 +2,7 @@
 // field requires it.
 import { RawJson } from '../../../../core/json/raw-json.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
-import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject, Part, Signature, ToolCallPart } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../fields.ts'
 import { redactedSecret } from '../redacted-thinking.ts'
 import type { ThoughtCarrier } from '../thought-carrier.ts'

@@ -1,9 +1,9 @@
 // Decodes the upstream's SSE into canonical events. There is no formal terminator: after a finish reason the end of the stream is a
 // normal end.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Json } from '../../../../core/types/canonical.ts'
-import type { CodecContext, StreamDecoder } from '../../../../core/types/dialect.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Json } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, StreamDecoder } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { errorOf, isErrorBody } from '../errors.ts'
 import { isObject } from '../fields.ts'
 import { ResponseReader } from '../response/response-reader.ts'

@@ -1,6 +1,6 @@
 // Joins Vertex's streamed function-call arguments: fragments addressed by JSON path become one object.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Json, JsonObject, Signature } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject, Signature } from '../../../../core/types/request/canonical.ts'
 import { isObject, listField } from '../fields.ts'
 
 /** A larger array index is a broken stream. */

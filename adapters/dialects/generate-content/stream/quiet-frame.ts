@@ -1,5 +1,5 @@
 // The heartbeat for Google's own clients: their stream parsers read a comment as broken JSON and end the answer.
-import type { QuietFrame } from '../../../../core/types/dialect.ts'
+import type { QuietFrame } from '../../../../core/types/request/dialect.ts'
 
 const CLIENT = 'x-goog-api-client'
 

@@ -11,8 +11,8 @@ import type {
   Signature,
   Source,
   TextPart,
-} from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { booleanField, isObject, objectField, textField, wrongType } from '../../shared/fields.ts'
 import { withExt } from '../response/block.ts'
 import { decodeCitation } from '../response/citations.ts'

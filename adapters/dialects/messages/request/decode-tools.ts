@@ -1,6 +1,6 @@
 // Decodes tools[] and tool_choice. The vendor's typed tools stay raw; web search also gets the common form.
 import { RawJson } from '../../../../core/json/raw-json.ts'
-import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, FunctionTool, Json, JsonObject, ToolChoice } from '../../../../core/types/request/canonical.ts'
 import { booleanField, isObject, listField, numberField, others, textField, wrongType } from '../../shared/fields.ts'
 import { cacheMark } from './decode-block.ts'
 

@@ -1,6 +1,7 @@
 // Decodes a /v1/messages or count_tokens body. It validates only the members that it reads: a missing max_tokens stays absent and gets
 // the target's default.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
 import type {
   CanonicalRequest,
   Effort,
@@ -10,9 +11,8 @@ import type {
   Part,
   ReasoningOptions,
   SystemBlock,
-} from '../../../../core/types/canonical.ts'
-import type { DialectDriver } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { DialectDriver } from '../../../../core/types/request/dialect.ts'
 import { booleanField, isObject, listField, numberField, objectField, others, textField, wrongType } from '../../shared/fields.ts'
 import { type BlockReader, cacheMark, decodeContent } from './decode-block.ts'
 import { decodeTools } from './decode-tools.ts'

@@ -13,8 +13,8 @@ import type {
   Source,
   ToolCallPart,
   ToolResultPart,
-} from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
 import { type Block, thinkingText } from '../response/block.ts'
 import { encodeCitations } from '../response/citations.ts'

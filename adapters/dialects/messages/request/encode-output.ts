@@ -1,7 +1,7 @@
 // Encodes structured output: as a format when the model supports it, otherwise as a forced tool whose call is unwrapped on the way back,
 // otherwise as an instruction.
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { type InputSchema, inputSchema, outputSchema } from './schemas.ts'
 
 export interface OutputPlan {

@@ -1,7 +1,14 @@
 // Encodes canonical tools as tools[]. The dialect's own typed tools stay raw; those of other dialects are dropped.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Dialect, Frozen, FunctionTool, JsonObject, Tool } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type {
+  CanonicalRequest,
+  Dialect,
+  Frozen,
+  FunctionTool,
+  JsonObject,
+  Tool,
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { isObject } from '../../shared/fields.ts'
 import { refuseUnmetChoice } from '../../shared/unmet-choice.ts'

@@ -1,8 +1,15 @@
 // Encodes the history as messages[]: turns alternate, every call is answered at the start of the next user turn in call order, and
 // instructions inside the conversation keep their place.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, Message, Part, ToolCallPart, ToolResultPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type {
+  CanonicalRequest,
+  Frozen,
+  Message,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { historyField } from '../../shared/history-field.ts'
 import type { Block } from '../response/block.ts'
 import { wireCallId } from '../tool-names.ts'

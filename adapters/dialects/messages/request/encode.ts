@@ -2,8 +2,8 @@
 // are sent unchanged.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { rawRequest } from '../../../../core/json/encoded-request.ts'
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, EncodedRequest } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { isObject } from '../../shared/fields.ts'
 import { fittedId, hashedId } from '../../shared/long-ids.ts'

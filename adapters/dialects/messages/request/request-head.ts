@@ -1,8 +1,8 @@
 // Builds the path, headers and required output limit of a call, in both lanes.
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, ModelCaps, WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, ModelCaps, WireBody } from '../../../../core/types/request/dialect.ts'
 import { someMember, startsWith } from '../../shared/byte-search.ts'
 import { isObject } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'

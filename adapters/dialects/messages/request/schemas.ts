@@ -1,6 +1,6 @@
 // Converts a tool's parameters to the form that this API accepts: an object at the root, no `$schema`, no alternatives at the top. The
 // caller's schema is never changed.
-import type { Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
 
 export interface InputSchema {

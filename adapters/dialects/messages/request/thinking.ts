@@ -1,7 +1,7 @@
 // Encodes reasoning options as thinking and output_config.effort in the form that the model supports: a budget, adaptive effort, or
 // neither. Values are clamped with a warning, never refused.
-import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
-import type { CodecContext, ModelCaps } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Effort, Frozen, JsonObject, ReasoningOptions } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, ModelCaps } from '../../../../core/types/request/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
 import { EFFORT_BUDGETS, LEAST_BUDGET } from '../../shared/thinking-budget.ts'
 import { isThinking } from './encode-blocks.ts'

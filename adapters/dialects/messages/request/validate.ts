@@ -1,5 +1,5 @@
 // Validates the output limit of every body, also on the byte lane.
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
 
 /** @throws GatewayError 400 with `param` set. */

@@ -1,4 +1,4 @@
-import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/types/request/canonical.ts'
 import { others } from '../../shared/fields.ts'
 
 /** A content block, tool or other wire object. Its tool arguments are RawJson, so use `stringify`. */

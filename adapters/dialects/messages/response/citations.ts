@@ -1,7 +1,7 @@
 // Converts citations of text blocks to canonical annotations and back. Only this dialect's own can be encoded again, because they carry
 // opaque indexes.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
-import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Annotation, Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
 
 const KINDS: Readonly<Record<string, Annotation['kind']>> = {

@@ -1,8 +1,8 @@
 // Decodes an upstream's whole answer, and reads the facts that the byte lane needs.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
-import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext, DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/request/answer.ts'
+import type { JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, DialectDriver, WireBody } from '../../../../core/types/request/dialect.ts'
 import { isObject, loose, others } from '../../shared/fields.ts'
 import { hasToolCall } from '../../shared/finish.ts'
 import { inBandError } from '../errors.ts'

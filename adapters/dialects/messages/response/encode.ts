@@ -1,9 +1,16 @@
 // Encodes a whole message for a caller of this dialect, with every key of its SDK's types.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED, wrapSignature } from '../../../../core/models/signature.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
-import type { Frozen, JsonObject, Part, ReasoningPart, Signature, ToolCallPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
+import type {
+  Frozen,
+  JsonObject,
+  Part,
+  ReasoningPart,
+  Signature,
+  ToolCallPart,
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { hasToolCall } from '../../shared/finish.ts'
 import { usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { stopFields } from '../finish.ts'

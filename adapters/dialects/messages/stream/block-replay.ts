@@ -1,6 +1,6 @@
 // Handles an upstream that restarts its message inside one stream. Blocks from before the second message_start are repetitions, and
 // content that the caller already has is left out.
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
 /** Members of deltas that carry a block's content. */

@@ -1,8 +1,8 @@
 // Decodes the blocks of a stream: deltas when they arrive, secrets once at the end, server items whole.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { decodeSignature, isServerBlock } from '../request/decode-block.ts'
 import { plainInput } from '../request/decode-tools.ts'

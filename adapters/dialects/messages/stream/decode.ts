@@ -2,10 +2,10 @@
 // and a second message_start with its repeated blocks.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { isObject, loose, others } from '../../shared/fields.ts'
 import { inBandError } from '../errors.ts'
 import { decodeFinish } from '../finish.ts'

@@ -2,8 +2,8 @@
 // One signature_delta comes directly before the stop.
 import { stringify } from '../../../../core/json/raw-json.ts'
 import { UNSIGNED } from '../../../../core/models/signature.ts'
-import type { JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
-import type { Delta, PartKind, PartMeta } from '../../../../core/types/stream.ts'
+import type { JsonObject, Part, ReasoningPart } from '../../../../core/types/request/canonical.ts'
+import type { Delta, PartKind, PartMeta } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { callInput } from '../request/decode-tools.ts'
 import { thinkingText } from '../response/block.ts'

@@ -1,10 +1,11 @@
 // Encodes canonical events as SSE for a caller of this dialect: message_start, blocks one after the other with indexes 0..n, then
 // message_delta and message_stop. Interleaved parts wait until the current block has ended.
-import type { Usage } from '../../../../core/types/answer.ts'
-import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext, StreamEncoder } from '../../../../core/types/dialect.ts'
+
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
-import type { Delta, StreamEvent } from '../../../../core/types/stream.ts'
+import type { Usage } from '../../../../core/types/request/answer.ts'
+import type { JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, StreamEncoder } from '../../../../core/types/request/dialect.ts'
+import type { Delta, StreamEvent } from '../../../../core/types/request/stream.ts'
 import { usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { errorFrame } from '../errors.ts'
 import { stopFields } from '../finish.ts'

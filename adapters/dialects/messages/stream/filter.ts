@@ -2,10 +2,10 @@
 // SDK: it drops a second message_start and content after stop_reason, and adds missing event names and usage objects.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { byteLength, decodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
-import type { FrameFilter, SseFrame } from '../../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
-import type { StreamFacts } from '../../../../core/types/stream.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { FrameFilter, SseFrame } from '../../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { errorFrame, inBandError } from '../errors.ts'
 import { finishWord } from '../finish.ts'

@@ -2,8 +2,8 @@
 // first; Qwen and Kimi report the full prompt there and the real split at the end; MiniMax starts with zero. The result does not depend on
 // the order of the reports.
 import { tokenCount } from '../../../../core/models/token-count.ts'
-import type { Usage } from '../../../../core/types/answer.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Usage } from '../../../../core/types/request/answer.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
 
 export class UsageLatch {

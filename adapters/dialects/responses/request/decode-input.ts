@@ -13,8 +13,8 @@ import type {
   Source,
   SystemBlock,
   ToolCallPart,
-} from '../../../../core/types/canonical.ts'
-import type { WireBody } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { parseDataUrl } from '../../shared/data-url.ts'
 import { isObject, listField, textField } from '../../shared/fields.ts'
 import { decodeAnnotation } from '../response/annotations.ts'

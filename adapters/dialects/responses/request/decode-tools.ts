@@ -1,7 +1,14 @@
 // Decodes tools[] and tool_choice. Function tools are flat. Tools other than function, custom and namespace are server tools and kept
 // unchanged; web search also gets the common form.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, FunctionTool, Json, JsonObject, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
+import type {
+  CanonicalRequest,
+  FunctionTool,
+  Json,
+  JsonObject,
+  Tool,
+  ToolChoice,
+} from '../../../../core/types/request/canonical.ts'
 import { booleanField, isObject, listField, objectField, others, textField } from '../../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'
 

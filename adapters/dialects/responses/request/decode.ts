@@ -1,5 +1,6 @@
 // Decodes a /v1/responses body. It accepts all members that Codex sends; the target's encodeRequest refuses unsupported ones.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
+import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
 import type {
   CanonicalRequest,
   Effort,
@@ -8,9 +9,8 @@ import type {
   OutputFormat,
   ReasoningOptions,
   StateOptions,
-} from '../../../../core/types/canonical.ts'
-import type { DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
-import type { HeaderBag } from '../../../../core/types/ports.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { DialectDriver, WireBody } from '../../../../core/types/request/dialect.ts'
 import { booleanField, isObject, listField, numberField, objectField, others, textField } from '../../shared/fields.ts'
 import { decodeInput } from './decode-input.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'

@@ -1,8 +1,8 @@
 // Encodes canonical parts as input_text, input_image and input_file. It refuses audio, video, and files that another vendor stores.
 import { entryOf } from '../../../../core/collections/entry-of.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { DocumentPart, Frozen, ImagePart, Json, Part, Source } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { dataUrl } from '../../shared/data-url.ts'
 import { historyField } from '../../shared/history-field.ts'
 

@@ -9,8 +9,8 @@ import type {
   SystemBlock,
   ToolCallPart,
   ToolResultPart,
-} from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+} from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { upstreamCallId } from '../../shared/names.ts'
 import { inputText } from './custom-tool.ts'
 import { type ContentRules, encodeContent, encodeOutput } from './encode-content.ts'

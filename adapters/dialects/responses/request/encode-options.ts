@@ -1,6 +1,6 @@
 // Encodes sampling, reasoning and text options for a responses upstream. It clamps or drops values with a warning and never refuses.
-import type { CanonicalRequest, Effort, Frozen, JsonObject, OutputFormat } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Effort, Frozen, JsonObject, OutputFormat } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { clampEffort, effortOfBudget } from '../../shared/effort.ts'
 import { isObject } from '../../shared/fields.ts'
 import { isStrictSchema } from './strict-schema.ts'

@@ -1,7 +1,7 @@
 // Encodes canonical tools and choice in the flat wire form, for an upstream and for the echo in an answer.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, FunctionTool, Json, Tool, ToolChoice } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { isObject } from '../../shared/fields.ts'
 import { type NameRule, upstreamName } from '../../shared/names.ts'

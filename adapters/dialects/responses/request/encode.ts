@@ -2,8 +2,8 @@
 // stored and reasoning is encrypted.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { rawRequest } from '../../../../core/json/encoded-request.ts'
-import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, EncodedRequest } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, Frozen, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, EncodedRequest } from '../../../../core/types/request/dialect.ts'
 import { callerField } from '../../shared/caller-field.ts'
 import { withLoadedTools } from '../../shared/deferred-tools.ts'
 import { isObject } from '../../shared/fields.ts'

@@ -1,8 +1,8 @@
 // Edits the request and the whole answer on the byte lane: the caller's own bytes with the few edits they need.
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { DialectDriver, WireBody } from '../../../../core/types/dialect.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { DialectDriver, WireBody } from '../../../../core/types/request/dialect.ts'
 import { someMember } from '../../shared/byte-search.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { fitIds } from '../../shared/long-ids.ts'

@@ -1,5 +1,5 @@
 // Tests whether a JSON Schema may be used in strict mode: every object closed and every property required.
-import type { Frozen, Json } from '../../../../core/types/canonical.ts'
+import type { Frozen, Json } from '../../../../core/types/request/canonical.ts'
 import { isObject } from '../../shared/fields.ts'
 
 export function isStrictSchema(schema: Frozen<Json> | undefined): boolean {

@@ -1,5 +1,5 @@
 // Validates every body, also on the byte lane: its output limit, and the limit of calls of the vendor's own tools.
-import type { WireBody } from '../../../../core/types/dialect.ts'
+import type { WireBody } from '../../../../core/types/request/dialect.ts'
 import { checkBound } from '../../shared/bounds.ts'
 
 /** @throws GatewayError 400 with `param` set. */

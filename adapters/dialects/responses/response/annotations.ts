@@ -1,6 +1,6 @@
 // Converts citations between the wire annotations of output_text and canonical ones. Foreign ones are encoded only when this dialect has
 // the kind (web pages and files).
-import type { Annotation, Frozen, Json } from '../../../../core/types/canonical.ts'
+import type { Annotation, Frozen, Json } from '../../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
 export function decodeAnnotation(raw: Json): Annotation | null {

@@ -1,6 +1,6 @@
 // Decodes output items of an answer. The whole-answer decoder and the stream decoder share it.
-import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Annotation, Json, JsonObject, Part, ToolCallPart } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { callerName } from '../../shared/names.ts'
 import { decodeReasoning } from '../secrets.ts'

@@ -1,8 +1,8 @@
 // Decodes an upstream's response object, and reads its outcome for both lanes and the stream.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
-import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext, WireBody } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Finish } from '../../../../core/types/request/answer.ts'
+import type { Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
 import { isObject, loose, others } from '../../shared/fields.ts'
 import { hasToolCall, settleFinish } from '../../shared/finish.ts'
 import { decodeCount } from '../count.ts'

@@ -1,7 +1,7 @@
 // Encodes a canonical response as the caller's response object. Adjacent texts of one message stay one message item.
-import type { CanonicalResponse, Choice } from '../../../../core/types/answer.ts'
-import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice } from '../../../../core/types/request/answer.ts'
+import type { Frozen, JsonObject, Part, ReasoningPart } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject } from '../../shared/fields.ts'
 import { isUnreported, usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { countObject } from '../count.ts'

@@ -1,5 +1,5 @@
 // Builds the output items of an answer as objects.
-import type { Ext, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { Ext, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/request/canonical.ts'
 import { inputText } from '../request/custom-tool.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'

@@ -1,7 +1,7 @@
 // Builds the response object around the output: every member that the published schemas require, with the echo of the caller's request.
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { CanonicalRequest, Frozen, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { isObject } from '../../shared/fields.ts'
 import { openAiTier } from '../../shared/service-tier.ts'
 import { encodeFormat } from '../request/encode-options.ts'

@@ -1,9 +1,9 @@
 // Decodes an upstream's event stream. It uses deltas first. Content that is only in a `.done` event, in a whole item or in the final
 // response is added, never twice.
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/dialect.ts'
-import type { Emit, StreamEvent } from '../../../../core/types/stream.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, SseFrame, StreamDecoder } from '../../../../core/types/request/dialect.ts'
+import type { Emit, StreamEvent } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { innerError } from '../errors.ts'
 import { decodeAnnotation } from '../response/annotations.ts'

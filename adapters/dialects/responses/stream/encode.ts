@@ -1,11 +1,11 @@
 // Encodes canonical events as the caller's event stream. `response.created` is first, and there is exactly one terminal event, whose
 // response has the whole output as it was streamed. Output indexes follow the order of the items.
 import { mergeUsage } from '../../../../core/stream/collect.ts'
-import type { Finish, Usage } from '../../../../core/types/answer.ts'
-import type { Ext, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext, StreamEncoder } from '../../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
-import type { Delta, PartMeta, StreamEvent } from '../../../../core/types/stream.ts'
+import type { Finish, Usage } from '../../../../core/types/request/answer.ts'
+import type { Ext, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, StreamEncoder } from '../../../../core/types/request/dialect.ts'
+import type { Delta, PartMeta, StreamEvent } from '../../../../core/types/request/stream.ts'
 import { isObject } from '../../shared/fields.ts'
 import { usageOrEstimate } from '../../shared/unreported-usage.ts'
 import { failureCode } from '../errors.ts'

@@ -2,10 +2,10 @@
 // without parsing. The final response is parsed for usage, and completed when strict clients would refuse it.
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { byteLength } from '../../../../core/text/bytes.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext, FrameFilter, SseFrame } from '../../../../core/types/dialect.ts'
 import type { GatewayErrorShape } from '../../../../core/types/error.ts'
-import type { StreamFacts } from '../../../../core/types/stream.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext, FrameFilter, SseFrame } from '../../../../core/types/request/dialect.ts'
+import type { StreamFacts } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { failureCode, innerError } from '../errors.ts'
 import { failureOf, outcome } from '../response/decode.ts'

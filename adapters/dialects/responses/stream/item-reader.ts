@@ -1,8 +1,8 @@
 // Reads the output items of one upstream stream. It records the emitted content of each item, so that nothing is lost or emitted twice.
 import type { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Annotation, Ext, Json, JsonObject } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { Emit } from '../../../../core/types/stream.ts'
+import type { Annotation, Ext, Json, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { Emit } from '../../../../core/types/request/stream.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 import { annotationsOf, argumentsOf, callPart, wholePart } from '../response/decode-items.ts'
 import { messageMark } from '../response/output-items.ts'

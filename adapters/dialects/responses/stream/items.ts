@@ -1,7 +1,7 @@
 // Output items while they stream. Each writes its own frames in the order that official clients need, and returns its current state at
 // any time.
 import { TextBuilder } from '../../../../core/text/text-builder.ts'
-import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/canonical.ts'
+import type { Annotation, Frozen, Json, JsonObject, ToolCallPart } from '../../../../core/types/request/canonical.ts'
 import { inputText, mayBeWrapped } from '../request/custom-tool.ts'
 import { encodeAnnotation, isAboutAll } from '../response/annotations.ts'
 import { callItem, type ItemStatus, messageItem, reasoningItem, refusalContent, textContent } from '../response/output-items.ts'

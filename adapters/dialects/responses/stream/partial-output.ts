@@ -1,5 +1,5 @@
 // Keeps the output of a forwarded stream at low cost. Only a failed stream builds its output from it.
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../shared/fields.ts'
 
 interface Kept {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { codec, driver, thrown } from './support.ts'
 
 const body = (value: unknown) => wireBody(typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Part } from '../../../../core/types/canonical.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
 import { assistant, callsOf, codec, encode, PNG, thrown, toolCall, toolResult, user } from './support.ts'
 
 const roles = (messages: { role?: unknown }[]) => messages.map((message) => message.role)

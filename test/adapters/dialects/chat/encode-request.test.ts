@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
-import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/request/canonical.ts'
 import { codec, decode, driver, encode, freeze, request, thrown } from './support.ts'
 
 const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
+import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/request/answer.ts'
 import { codec, driver, freeze, toolCall } from './support.ts'
 
 const USAGE: Usage = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
-import type { Usage } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { Usage } from '../../../../core/types/request/answer.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { callsOf, codec, deltaOf, driver, encodeEvents, framesOf, toolCall } from './support.ts'
 
 const USAGE: Usage = { inputTotal: 10, cacheRead: 0, cacheWrite: 0, outputTotal: 5, total: 15, estimated: false, raw: null }

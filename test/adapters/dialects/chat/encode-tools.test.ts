@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openaiCaps } from '../../../../adapters/providers/caps/openai.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, FunctionTool, Tool } from '../../../../core/types/request/canonical.ts'
 import { assistant, codec, driver, encode, thrown, toolCall, toolResult, user } from './support.ts'
 
 const tool = (name: string, extra: Partial<FunctionTool> = {}): Tool => ({

@@ -3,7 +3,7 @@ import { inBandError } from '../../../../adapters/dialects/chat/errors.ts'
 import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { driver } from './support.ts'
 
 const decode = (status: number, body: unknown) =>

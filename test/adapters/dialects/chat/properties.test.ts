@@ -4,9 +4,9 @@ import { chatReplies } from '../../../../adapters/testing/replies/chat.ts'
 import { pieces as splitText } from '../../../../adapters/testing/replies/reply.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { replay } from '../../../../core/stream/collect.ts'
-import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { CanonicalResponse, Finish } from '../../../../core/types/request/answer.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { type Cut, codec, decodeEvents, driver, encodeEvents, filter, framesOf, only, partsOf } from './support.ts'
 
 const words = fc

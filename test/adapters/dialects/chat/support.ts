@@ -3,9 +3,9 @@ import { chatDialect as driver } from '../../../../adapters/dialects/chat/index.
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { createSseSplitter } from '../../../../core/stream/sse.ts'
-import type { CanonicalRequest, Json, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { StreamEvent, StreamFacts } from '../../../../core/types/stream.ts'
+import type { CanonicalRequest, Json, JsonObject, Message, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { StreamEvent, StreamFacts } from '../../../../core/types/request/stream.ts'
 import {
   type Cut,
   canonicalRequest,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { JsonObject, Part, Signature } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { JsonObject, Part, Signature } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { callsOf, codec, decode, deltaOf, driver, encodeEvents, framesOf, freeze, toolCall } from './support.ts'
 
 const secret = (value: string, dialect: Signature['dialect'] = 'messages'): Signature => ({

@@ -5,7 +5,7 @@ import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import { createSseSplitter } from '../../../../core/stream/sse.ts'
-import type { CodecContext, FrameFilter } from '../../../../core/types/dialect.ts'
+import type { CodecContext, FrameFilter } from '../../../../core/types/request/dialect.ts'
 import { codec, driver } from './support.ts'
 
 function run(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { wrapSignature } from '../../../../core/models/signature.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
 import { codec, decode, encode } from './support.ts'
 
 describe('generate-content request → canonical', () => {

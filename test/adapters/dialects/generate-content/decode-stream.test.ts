@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { sseFrame } from '../../../../core/stream/sse.ts'
-import type { Usage } from '../../../../core/types/answer.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { Usage } from '../../../../core/types/request/answer.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { codec, data, decodeEvents, driver, partsOf } from './support.ts'
 
 const part = (value: object, finishReason?: string) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, Signature } from '../../../../core/types/canonical.ts'
+import type { JsonObject, Signature } from '../../../../core/types/request/canonical.ts'
 import { assistant, codec, driver, encode, freeze, request, toolCall, toolResult, user } from './support.ts'
 
 const own: Signature = { dialect: 'generate_content', modelFamily: 'gemini', value: 'REAL' }

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { Json, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { Json, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { codec, decodeEvents, driver, encodeEvents, items, partsOf } from './support.ts'
 
 type Step = { text: string } | { reasoning: string } | { call: string; args: string }

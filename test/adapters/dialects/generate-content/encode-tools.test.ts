@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { assistant, codec, driver, encode, request, toolCall, user } from './support.ts'
 
 type Contents = { role: string; parts: JsonObject[] }[]

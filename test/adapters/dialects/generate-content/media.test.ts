@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inlineMedia, remoteMedia } from '../../../../adapters/dialects/generate-content/request/remote-media.ts'
-import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
+import type { JsonObject, Part } from '../../../../core/types/request/canonical.ts'
 import { assistant, codec, encode, freeze, request, toolCall, toolResult, user } from './support.ts'
 
 const cat = 'https://example.com/cat.png'

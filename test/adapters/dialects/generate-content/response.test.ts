@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
-import type { JsonObject, Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
+import type { JsonObject, Part } from '../../../../core/types/request/canonical.ts'
 import { codec, driver, freeze, toolCall } from './support.ts'
 
 const body = (value: object) => wireBody(JSON.stringify(value))

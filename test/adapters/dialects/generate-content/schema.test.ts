@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { legacyParameters, legacySchema } from '../../../../adapters/dialects/generate-content/request/schema-legacy.ts'
-import type { Json } from '../../../../core/types/canonical.ts'
+import type { Json } from '../../../../core/types/request/canonical.ts'
 import { assertStrictSchema } from './strict-schema.ts'
 import { codec, encode, freeze, request } from './support.ts'
 

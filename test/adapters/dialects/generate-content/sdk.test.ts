@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { generateContentReplies } from '../../../../adapters/testing/replies/generate-content.ts'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { codec, driver, encodeEvents } from './support.ts'
 
 function events(): StreamEvent[] {

@@ -1,5 +1,5 @@
 // A mock of Google's proto parser: every unknown key anywhere in a legacy Schema fails the whole request.
-import type { Json, JsonObject } from '../../../../core/types/canonical.ts'
+import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 
 const KEYS = new Set([
   'type',

@@ -3,9 +3,9 @@ import { generateContentDialect as driver } from '../../../../adapters/dialects/
 import { geminiCaps } from '../../../../adapters/providers/caps/gemini.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CanonicalRequest, JsonObject, Message, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { CanonicalRequest, JsonObject, Message, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import {
   type Cut,
   canonicalRequest,

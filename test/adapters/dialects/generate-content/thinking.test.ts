@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CanonicalRequest, JsonObject, ReasoningOptions } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, JsonObject, ReasoningOptions } from '../../../../core/types/request/canonical.ts'
 import { codec, encode, request } from './support.ts'
 
 function thinking(model: string, reasoning: ReasoningOptions, extra: Partial<CanonicalRequest> = {}): [unknown, string[]] {

@@ -1,7 +1,7 @@
 // Lists of thoughts that a client truncated, changed, copied or moved, and lists in requests to Gemini.
 import { describe, expect, it } from 'vitest'
 import { wrapSignature } from '../../../../core/models/signature.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import { canonicalRequest } from '../../../support/dialects.ts'
 import { codec, decode, encode, toolCall } from './support.ts'
 import { back, carriersOf, redacted, said, secret, sentTo, thought, WAYS, whole } from './thought-round-trip.ts'

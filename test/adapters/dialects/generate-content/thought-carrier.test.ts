@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import type { JsonObject, Part, Signature } from '../../../../core/types/canonical.ts'
+import type { JsonObject, Part, Signature } from '../../../../core/types/request/canonical.ts'
 import { toolCall } from './support.ts'
 import {
   back,

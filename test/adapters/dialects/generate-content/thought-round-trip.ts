@@ -3,8 +3,8 @@
 import { expect } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Dialect, JsonObject, Message, Part, Signature } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { Dialect, JsonObject, Message, Part, Signature } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { canonicalRequest, DRIVERS, warningCodec } from '../../../support/dialects.ts'
 import { codec, decode, driver, encodeEvents, freeze, items, toolResult, user } from './support.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
-import type { Dialect } from '../../../../core/types/canonical.ts'
+import type { Dialect } from '../../../../core/types/request/canonical.ts'
 import { answerOf, DRIVERS, streamText, warningCodec } from '../../../support/dialects.ts'
 import { eventsOf, framesOf, testHop } from './fixtures.ts'
 

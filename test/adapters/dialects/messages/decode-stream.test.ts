@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
 import { createSseSplitter } from '../../../../core/stream/sse.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { eventsOf, sse, testHop } from './fixtures.ts'
 
 const decode = (text: string) => eventsOf(messagesDialect.decodeStream(testHop()), text)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CacheMark, CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
+import type { CacheMark, CanonicalRequest, Part } from '../../../../core/types/request/canonical.ts'
 import { encode, request, testHop, tool, user } from './fixtures.ts'
 
 const on = (model: string) => testHop({ model })

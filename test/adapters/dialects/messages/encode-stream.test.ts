@@ -5,9 +5,9 @@ import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { PartWriter } from '../../../../core/stream/part-writer.ts'
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { Part, Signature } from '../../../../core/types/canonical.ts'
-import type { Emit, StreamEvent } from '../../../../core/types/stream.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { Part, Signature } from '../../../../core/types/request/canonical.ts'
+import type { Emit, StreamEvent } from '../../../../core/types/request/stream.ts'
 import { eventsOf, framesOf, testHop } from './fixtures.ts'
 
 const start: StreamEvent = { e: 'start', id: 'chatcmpl-1', model: 'gpt-x', created: 1 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CanonicalRequest, Tool } from '../../../../core/types/canonical.ts'
+import type { CanonicalRequest, Tool } from '../../../../core/types/request/canonical.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 const fn = (name: string, more: object = {}): Tool => ({ t: 'function', name, ...more })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Message, Part } from '../../../../core/types/canonical.ts'
+import type { Message, Part } from '../../../../core/types/request/canonical.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 const system = (text: string): Message => ({ role: 'system', parts: [{ t: 'text', text }] })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { Json } from '../../../../core/types/canonical.ts'
+import type { Json } from '../../../../core/types/request/canonical.ts'
 import { deepFreeze, encode, eventsOf, sse, testHop } from './fixtures.ts'
 
 const formatOf = (schema: Json) =>

@@ -3,9 +3,9 @@ import { messagesDialect } from '../../../../adapters/dialects/messages/index.ts
 import { messagesReplies } from '../../../../adapters/testing/replies/messages.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalResponse, Choice, Usage } from '../../../../core/types/request/answer.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { deepFreeze, testHop } from './fixtures.ts'
 
 const usage: Usage = {

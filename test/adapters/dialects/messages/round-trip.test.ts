@@ -6,7 +6,7 @@ import { claudeCaps } from '../../../../adapters/providers/caps/claude.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { replay } from '../../../../core/stream/collect.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
 import { deepFreeze, testHop } from './fixtures.ts'
 
 it('a request of this dialect decoded and encoded again says the same', () => {

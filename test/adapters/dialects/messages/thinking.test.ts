@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { CanonicalRequest, JsonObject, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { assistant, call, encode, result, testHop, tool, user } from './fixtures.ts'
 
 type Wish = Partial<CanonicalRequest>

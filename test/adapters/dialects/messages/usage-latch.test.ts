@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { UsageLatch } from '../../../../adapters/dialects/messages/stream/usage-latch.ts'
-import type { JsonObject } from '../../../../core/types/canonical.ts'
+import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 
 function latched(reports: JsonObject[]) {
   const latch = new UsageLatch()

@@ -6,7 +6,7 @@ import { wireBody } from '../../../../core/json/wire-body.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import { createSseSplitter } from '../../../../core/stream/sse.ts'
 import { decodeUtf8 } from '../../../../core/text/bytes.ts'
-import type { FrameFilter } from '../../../../core/types/dialect.ts'
+import type { FrameFilter } from '../../../../core/types/request/dialect.ts'
 import { codec, driver, sdkResponse, type Wire, wireEvents } from './support.ts'
 
 function filter(text: string): { out: string; filter: FrameFilter } {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { responsesReplies } from '../../../../adapters/testing/replies/responses.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { codec, decodeText, finishOf, partsOf } from './support.ts'
 
 const frames = (...events: object[]) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noUsage } from '../../../../core/models/token-estimate.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
 import { codec, decode, encoded, freeze } from './support.ts'
 
 function response(overrides: Partial<CanonicalResponse> = {}): CanonicalResponse {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Part } from '../../../../core/types/canonical.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
 import { assistant, call, codec, encode, request, result, user } from './support.ts'
 
 describe('responses: encoding a request', () => {

@@ -1,8 +1,8 @@
 import { generateText } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
-import type { CanonicalResponse, Finish } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
+import type { CanonicalResponse, Finish } from '../../../../core/types/request/answer.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
 import { aiModel, call, codec, decode, driver, encoded, freeze, openai, type Wire } from './support.ts'
 
 const USAGE = {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../../core/errors/gateway-error.ts'
 import { unwrapSignature } from '../../../../core/models/signature.ts'
 import { replay } from '../../../../core/stream/collect.ts'
-import type { Finish } from '../../../../core/types/answer.ts'
-import type { Part } from '../../../../core/types/canonical.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { Finish } from '../../../../core/types/request/answer.ts'
+import type { Part } from '../../../../core/types/request/canonical.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import { aiModel, call, codec, driver, encodeEvents, sdkResponse, type Wire, wireEvents } from './support.ts'
 
 const USAGE = { inputTotal: 10, cacheRead: 4, cacheWrite: 0, outputTotal: 6, total: 16, estimated: false, raw: null }

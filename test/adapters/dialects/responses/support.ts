@@ -4,10 +4,10 @@ import OpenAI from 'openai'
 import { responsesDialect as driver } from '../../../../adapters/dialects/responses/index.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { CanonicalResponse } from '../../../../core/types/answer.ts'
-import type { CanonicalRequest, Part } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
-import type { StreamEvent } from '../../../../core/types/stream.ts'
+import type { CanonicalResponse } from '../../../../core/types/request/answer.ts'
+import type { CanonicalRequest, Part } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
+import type { StreamEvent } from '../../../../core/types/request/stream.ts'
 import {
   canonicalRequest,
   freeze,

@@ -8,8 +8,8 @@ import { azure } from '../../../../adapters/providers/cloud/azure.ts'
 import { openai } from '../../../../adapters/providers/openai.ts'
 import { headerBag } from '../../../../core/http/headers.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
-import type { Dialect, JsonObject } from '../../../../core/types/canonical.ts'
-import type { DialectDriver, Quirks } from '../../../../core/types/dialect.ts'
+import type { Dialect, JsonObject } from '../../../../core/types/request/canonical.ts'
+import type { DialectDriver, Quirks } from '../../../../core/types/request/dialect.ts'
 import { freeze, warningCodec } from '../../../support/dialects.ts'
 
 const DRIVERS = { chat: chatDialect, messages: messagesDialect, responses: responsesDialect } as const

@@ -7,8 +7,8 @@ import { KeyStack } from '../../../../core/json/key-stack.ts'
 import { MemberNames } from '../../../../core/json/member-names.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
-import type { Dialect } from '../../../../core/types/canonical.ts'
-import type { CodecContext } from '../../../../core/types/dialect.ts'
+import type { Dialect } from '../../../../core/types/request/canonical.ts'
+import type { CodecContext } from '../../../../core/types/request/dialect.ts'
 import { DIALECTS, DRIVERS, warningCodec } from '../../../support/dialects.ts'
 
 const limits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
