@@ -112,7 +112,7 @@ describe('hookgate simulate', () => {
     expect(requests[0]?.status).toBeGreaterThanOrEqual(500)
     expect(walk(requests.at(-1) as RequestLine)).toEqual([
       'openai/main:circuit_open',
-      'openai/spare:disabled',
+      'openai/spare:auth_failed',
       'anthropic/claude:cooldown',
     ])
     const [main, spare, claude] = summary.accounts
