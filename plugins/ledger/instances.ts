@@ -1,5 +1,6 @@
 // Writes heartbeats of running processes. Others use them to find requests that will never settle.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
@@ -64,9 +65,20 @@ export function instances(db: Db, clock: Clock): Instances {
     if (other === pid) return born_at !== bornAt
     try {
       process.kill(other, 0)
-      return false
+      return isZombie(other)
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ESRCH'
     }
+  }
+}
+
+/** A process that has ended has a pid until its parent asks for its status. A parent that was killed cannot, and in a container nobody may. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false
+  try {
+    // The name in parentheses may contain any character; the state follows it.
+    return /^ [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, ''))
+  } catch {
+    return false
   }
 }

@@ -1,4 +1,5 @@
 // Open requests of a dead process are settled by another one, at any point and with any content.
+import { spawn } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { hang, reply } from '../../../adapters/testing/script.ts'
@@ -54,6 +55,29 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
       expect(await balances(db, [hold])).toMatchObject([{ spentNano: 70, reservedNano: 0 }])
       expect(await db.get(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)).toEqual({ n: 450 })
     })
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a process of this machine', () => {
+  it('that has ended is dead, also before its parent asks for its status; one that runs is not', async () => {
+    // The shell becomes a program that never asks for the status of its child.
+    const parent = spawn('sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [ended, running] = [Number(await new Promise((resolve) => parent.stdout.once('data', resolve))), parent.pid as number]
+    try {
+      const { missing, with: withEngine } = ENGINES[0] as (typeof ENGINES)[number]
+      expect(missing).toBeNull()
+      await withEngine('ledger', migrations, async (db) => {
+        const clock = fakeClock()
+        const [one, other, own] = [instances(db, clock), instances(db, clock), instances(db, clock)]
+        for (const boot of [one, other]) await boot.beat()
+        await db.run(sql`UPDATE ledger_instances SET pid = ${ended} WHERE boot_id = ${one.bootId}`)
+        await db.run(sql`UPDATE ledger_instances SET pid = ${running} WHERE boot_id = ${other.bootId}`)
+        await expect.poll(async () => (await own.dead())(one.bootId, clock.now())).toBe(true)
+        expect((await own.dead())(other.bootId, clock.now())).toBe(false)
+      })
+    } finally {
+      parent.kill('SIGKILL')
+    }
   })
 })
 
