@@ -29,6 +29,8 @@ export interface Worker {
 /** An account that is busy or resting is asked again after this time. */
 const LATER_MS = 30_000
 const MAX_TRIES = 20
+/** Replays of a waiting queue leave the event loop to requests for at least twice the time that a fast one takes. */
+const MAX_REST_MS = 25
 
 export function replayWorker({ gateway, store, spending, calls, scorer, active }: WorkerSources): Worker {
   const { clock, vault, log } = gateway
@@ -41,9 +43,11 @@ export function replayWorker({ gateway, store, spending, calls, scorer, active }
     },
     async run(signal) {
       while (!signal.aborted && clock.now() >= stoppedUntil) {
+        const began = clock.monotonic()
         const sample = await store.claim(clock.now())
         if (sample === null) return
         await replayed(sample, signal)
+        await rest(2 * (clock.monotonic() - began))
       }
     },
   }
@@ -84,6 +88,10 @@ export function replayWorker({ gateway, store, spending, calls, scorer, active }
     const compared = await scorer.score(orgId, payload, reply.answer, signal)
     await spending.exchange(day, { reserved: scoring, cost: compared.costNano }, 0)
     return scored(sample, reply, compared.scored ?? words, compared.costNano)
+  }
+
+  async function rest(ms: number): Promise<void> {
+    if (ms >= 1) await clock.sleep(Math.min(ms, MAX_REST_MS))
   }
 
   async function opened(sample: QueuedSample, orgId: number | null): Promise<Payload | null> {
