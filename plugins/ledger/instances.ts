@@ -72,7 +72,10 @@ export function instances(db: Db, clock: Clock): Instances {
   }
 }
 
-/** A process that has ended has a pid until its parent asks for its status. A parent that was killed cannot, and in a container nobody may. */
+/**
+ * A process that has ended keeps its pid until its parent asks for its status. When the parent was killed, `init` asks, which takes a while,
+ * and in some containers it never does.
+ */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false
   try {
