@@ -45,15 +45,11 @@ export class BuiltBody implements WireBody, TextEdits {
   }
 
   get edited(): boolean {
-    return this.#isEdited
-  }
-
-  get #isEdited(): boolean {
     return this.#inner !== null || this.#edits.size > 0 || this.#head !== null
   }
 
   get bytes(): Uint8Array {
-    return this.#isEdited ? this.#plain().bytes : this.#bytes
+    return this.edited ? this.#plain().bytes : this.#bytes
   }
 
   get(path: string): Json | undefined {
@@ -62,7 +58,7 @@ export class BuiltBody implements WireBody, TextEdits {
 
   raw(path: string): string | undefined {
     const [first, ...rest] = pathSegments(path) as [string, ...string[]]
-    if (this.#isEdited) return this.#plain().raw(path)
+    if (this.edited) return this.#plain().raw(path)
     const member = this.#members.get(first)
     const span = member === undefined || rest.length === 0 ? member : spanInMember(this.#bytes, member, rest)
     return span === undefined || span === null ? undefined : decodeUtf8(this.#bytes, span.start, span.end)
@@ -83,7 +79,7 @@ export class BuiltBody implements WireBody, TextEdits {
   }
 
   slice(name: string): Uint8Array | undefined {
-    if (this.#isEdited) return this.#plain().slice(name)
+    if (this.edited) return this.#plain().slice(name)
     const member = this.#members.get(name)
     return member === undefined ? undefined : this.#bytes.subarray(member.start, member.end)
   }
@@ -104,11 +100,11 @@ export class BuiltBody implements WireBody, TextEdits {
   }
 
   toBytes(): readonly Uint8Array[] {
-    return this.#isEdited ? this.#plain().toBytes() : [this.#bytes]
+    return this.edited ? this.#plain().toBytes() : [this.#bytes]
   }
 
   whole(): Uint8Array | string {
-    return this.#isEdited ? this.#plain().whole() : this.#bytes
+    return this.edited ? this.#plain().whole() : this.#bytes
   }
 
   /** As `editText` of edit-text.ts says; `edit` gets the start of the text. */

@@ -17,6 +17,9 @@ import { driver, type Runtime } from './runtime.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 import { answerFacts, ByteAnswer, contentTexts, replaySource } from './whole-answer.ts'
 
+/** Takes a few milliseconds. */
+const STEP_CHARS = 4 * 1024 * 1024
+
 /** @throws the error that the answer contains, or GatewayError when it cannot be decoded. */
 export async function largeResult({ runtime, ctx, codec, driver, byteLane }: UpstreamCall, body: WireBody): Promise<Result> {
   const { turns } = runtime
@@ -87,6 +90,3 @@ async function factsOf(response: Frozen<CanonicalResponse>, turns: Turns): Promi
   }
   return answerFacts(response, bytes)
 }
-
-/** Takes a few milliseconds. */
-const STEP_CHARS = 4 * 1024 * 1024

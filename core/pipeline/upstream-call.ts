@@ -1,5 +1,4 @@
 // The parts of one upstream call.
-
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { CodecContext, DialectDriver } from '../types/request/dialect.ts'
 import type { RequestState } from './context.ts'

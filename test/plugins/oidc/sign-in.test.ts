@@ -186,14 +186,14 @@ describe('without an identity provider', () => {
     [{ IDP_CLIENT_SECRET: '' }, 'GATEWAY_IDP_CLIENT_SECRET.'],
     [{ IDP_CLIENT_ID: '', IDP_CLIENT_SECRET: '' }, 'GATEWAY_IDP_CLIENT_ID, GATEWAY_IDP_CLIENT_SECRET.'],
     [{ MULTI_TENANT: 'false' }, 'GATEWAY_MULTI_TENANT=true.'],
-  ])('that was meant by %j, a line of the log says what is missing', async (env, missing) => {
+  ])('logs which variables are missing: %j', async (env, missing) => {
     const log = recordingLog()
     await world({ env, ports: { log } })
     const hint = `The identity provider is off, and passwords sign in. Missing: ${missing}`
     expect(log.lines).toContainEqual({ level: 'warn', message: 'oidc.incomplete', fields: { plugin: 'oidc', hint } })
   })
 
-  it('that nobody meant, the log says nothing', async () => {
+  it('logs nothing when none of its variables is set', async () => {
     const log = recordingLog()
     await world({ env: { IDP_ISSUER: '', IDP_CLIENT_ID: '', IDP_CLIENT_SECRET: '' }, ports: { log } })
     expect(log.lines.map(({ message }) => message)).not.toContain('oidc.incomplete')
