@@ -1,5 +1,6 @@
 // Encrypts with AES-256-GCM and a random 96-bit nonce, as text: `<nonce>.<ciphertext and tag>`, base64url.
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+import { randomBytes } from '../../core/ids/ids.ts'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
@@ -10,7 +11,7 @@ export function encrypt(key: KeyObject | Uint8Array, plain: string | Uint8Array,
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(bound))
   const sealed = Buffer.concat([cipher.update(Buffer.from(plain as Uint8Array)), cipher.final(), cipher.getAuthTag()])
-  return `${nonce.toString('base64url')}.${sealed.toString('base64url')}`
+  return `${Buffer.from(nonce).toString('base64url')}.${sealed.toString('base64url')}`
 }
 
 /** Returns null when any bit of the text was altered, or when key or `bound` differ from those of the encryption. */

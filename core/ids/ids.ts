@@ -7,8 +7,8 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const pool = new Uint8Array(4096)
 let drawn = pool.length
 
-/** `count` must not exceed the size of the pool. */
-function randomBytes(count: number): Uint8Array {
+/** Returns bytes of the system's random source, which the next calls overwrite. `count` must not exceed the size of the pool. */
+export function randomBytes(count: number): Uint8Array {
   if (drawn + count > pool.length) {
     crypto.getRandomValues(pool)
     drawn = 0

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { Sql, Statement } from '../../core/types/ports/db.ts'
+import type { SealedAt } from '../../core/types/ports/ports.ts'
 import type { JsonObject, Message } from '../../core/types/request/canonical.ts'
 import { openedCache } from './chains/opened-cache.ts'
 import type { Head, Native, Turn } from './turn.ts'
@@ -17,8 +18,8 @@ export interface Scope {
 export interface SealedTurn {
   readonly token: string
   readonly parent: string | null
+  /** The turn and the head, in one text. */
   readonly sealed: string
-  readonly headSealed: string
   /** Length of the turn, without the head. */
   readonly bytes: number
 }
@@ -33,12 +34,7 @@ export interface StoredResponse {
 
 export interface TurnStore {
   /** Seals the JSON texts of a turn and its head. */
-  seal(
-    orgId: number | null,
-    token: string,
-    turn: string,
-    head: string,
-  ): Promise<Pick<SealedTurn, 'sealed' | 'headSealed' | 'bytes'>>
+  seal(orgId: number | null, token: string, turn: string, head: string): Promise<Pick<SealedTurn, 'sealed' | 'bytes'>>
   /** For the settlement's unit. */
   insert(scope: Scope, turn: SealedTurn, now: number, expiresAt: number): Statement
   /** Returns the turns up to this one, oldest first; null: it, or one before it, does not exist, has expired or belongs to another caller. */
@@ -69,7 +65,7 @@ const shape = z.object({
 })
 const headShape = z.looseObject({ id: z.string(), status: z.string() }) as unknown as z.ZodType<Head>
 const row = z.object({ token: z.string(), parent: z.string().nullable(), turn_sealed: z.string() })
-const headRow = row.extend({ head_sealed: z.string() })
+const headRow = row.extend({ head_sealed: z.string().nullable() })
 const linkRow = z.object({ token: z.string(), parent: z.string().nullable(), bytes: z.number() })
 const PRUNED_AT_ONCE = 1000
 const READ_AT_ONCE = 500
@@ -78,22 +74,29 @@ const CACHED_BYTES = 16 * 1024 * 1024
 export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' | 'log'>, bounds: TurnBounds): TurnStore {
   const { db, vault, clock, log } = gateway
   const cache = openedCache<Turn>(CACHED_BYTES)
-  const placeOf = (orgId: number | null, token: string, column: 'turn' | 'head') => ({
+  const placeOf = (orgId: number | null, token: string, column: 'turn' | 'head'): SealedAt => ({
     table: 'responses_state',
     id: token,
     column,
     orgId,
   })
-  const opened = async <T>(orgId: number | null, token: string, column: 'turn' | 'head', sealed: string, as: z.ZodType<T>) => {
+  const opened = async <T>(at: SealedAt, sealed: string, line: number, as: z.ZodType<T>) => {
     try {
-      return as.parse(JSON.parse(await vault.open(sealed, placeOf(orgId, token, column))))
+      // JSON on one line has no line break, so a conversation's turns are read without parsing their heads.
+      const text = (await vault.open(sealed, at)).split('\n', line + 1)[line]
+      return text === undefined ? null : as.parse(JSON.parse(text))
     } catch (error) {
       log.warn('responses_state.unreadable', { error: String(error) })
       return null
     }
   }
   const turnIn = ({ orgId }: Scope, { token, turn_sealed }: z.output<typeof row>): Promise<Turn | null> =>
-    opened(orgId, token, 'turn', turn_sealed, shape)
+    opened(placeOf(orgId, token, 'turn'), turn_sealed, 0, shape)
+  /** Rows of an older form have the head in a column of its own. */
+  const headIn = ({ orgId }: Scope, { token, turn_sealed, head_sealed }: z.output<typeof headRow>): Promise<Head | null> =>
+    head_sealed === null
+      ? opened(placeOf(orgId, token, 'turn'), turn_sealed, 1, headShape)
+      : opened(placeOf(orgId, token, 'head'), head_sealed, 0, headShape)
 
   const openedTurns = async (scope: Scope, links: readonly z.output<typeof linkRow>[]): Promise<(Turn | undefined)[]> => {
     const turns = new Map(links.map(({ token }) => [token, cache.get(token)]))
@@ -115,16 +118,11 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
 
   return {
     async seal(orgId, token, turn, head) {
-      return {
-        sealed: await vault.seal(turn, placeOf(orgId, token, 'turn')),
-        headSealed: await vault.seal(head, placeOf(orgId, token, 'head')),
-        bytes: turn.length,
-      }
+      return { sealed: await vault.seal(`${turn}\n${head}`, placeOf(orgId, token, 'turn')), bytes: turn.length }
     },
-    insert: ({ orgId, keyId }, { token, parent, sealed, headSealed, bytes }, now, expiresAt) => ({
-      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed,
-          head_sealed)
-        VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed}, ${headSealed})
+    insert: ({ orgId, keyId }, { token, parent, sealed, bytes }, now, expiresAt) => ({
+      sql: sql`INSERT INTO responses_state (token, org_id, key_id, parent, created_at, expires_at, bytes, turn_sealed)
+        VALUES (${token}, ${orgId ?? 0}, ${keyOf(keyId)}, ${parent}, ${now}, ${expiresAt}, ${bytes}, ${sealed})
         ON CONFLICT (token) DO NOTHING`,
     }),
     async chain(scope, token) {
@@ -148,12 +146,12 @@ export function turnStore(gateway: Pick<PluginGateway, 'db' | 'vault' | 'clock' 
     async response(scope, token) {
       const found = await db.get(
         sql`SELECT token, parent, turn_sealed, head_sealed FROM responses_state
-            WHERE token = ${token} AND head_sealed IS NOT NULL AND ${mine(scope, clock.now())}`,
+            WHERE token = ${token} AND ${mine(scope, clock.now())}`,
         headRow,
       )
       if (found === undefined) return null
       const turn = await turnIn(scope, found)
-      const head = await opened(scope.orgId, token, 'head', found.head_sealed, headShape)
+      const head = await headIn(scope, found)
       return turn === null || head === null ? null : { turn, head, parent: found.parent }
     },
     async turns(scope, tokens) {

@@ -5,7 +5,8 @@ import type { Json } from '../../../core/types/request/canonical.ts'
 
 /** @param owner path of the object. A member that is not there is put in front of the others. */
 export function withMembers(text: string, owner: readonly string[], members: Readonly<Record<string, Json>>): string {
-  let bytes = encodeUtf8(text)
+  const given = encodeUtf8(text)
+  let bytes = given
   for (const [name, value] of Object.entries(members)) {
     const span = findSpan(bytes, 0, [...owner, name])
     const json = JSON.stringify(value)
@@ -19,7 +20,7 @@ export function withMembers(text: string, owner: readonly string[], members: Rea
     const first = encodeUtf8(`${JSON.stringify(name)}:${json},`)
     bytes = concatBytes([bytes.subarray(0, start + 1), first, bytes.subarray(start + 1)])
   }
-  return decodeUtf8(bytes)
+  return bytes === given ? text : decodeUtf8(bytes)
 }
 
 const BRACE = 0x7b

@@ -80,3 +80,20 @@ it.each(ENGINES)('are read by their owner until they expire, on $name', async ({
     expect(await db.all(query`SELECT token FROM responses_state`)).toEqual([])
   })
 })
+
+it.each(ENGINES)('reads a row of an older form, with its head in a column of its own, on $name', async ({
+  missing,
+  with: using,
+}) => {
+  if (missing !== null) return
+  await using('responses-state', migrations, async (db) => {
+    const store = turnStore({ db, vault, clock: wallClock(), log: recordingLog() }, { maxTurns: 3, maxChainBytes: 100_000 })
+    const sealedAt = (column: string, value: unknown) =>
+      vault.seal(JSON.stringify(value), { table: 'responses_state', id: 'old', column, orgId: 1 })
+    const [turn, head] = [await sealedAt('turn', turnOf('old')), await sealedAt('head', HEAD)]
+    await db.run(query`INSERT INTO responses_state (token, org_id, key_id, created_at, expires_at, bytes, turn_sealed, head_sealed)
+      VALUES ('old', 1, 7, 0, ${Number.MAX_SAFE_INTEGER}, 10, ${turn}, ${head})`)
+    expect(await store.response(ALICE, 'old')).toEqual({ turn: turnOf('old'), head: HEAD, parent: null })
+    expect(await store.chain(ALICE, 'old')).toEqual([turnOf('old')])
+  })
+})
