@@ -5,6 +5,7 @@
 //   node bench/streams.mjs --streams 500 --rate 20 --seconds 5
 //   node bench/streams.mjs --semi-space 64                         with a larger young generation
 //   node bench/streams.mjs --caller messages                        translated: messages caller, chat upstream
+//   node bench/streams.mjs --rows 1000000                          with reports over that many usage rows, one after the other
 //
 // Linux only (reads /proc). Loopback only, limited in time.
 import { spawn } from 'node:child_process'
@@ -13,6 +14,7 @@ import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addRows } from './growth/worlds.mjs'
 
 const option = (name, fallback) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -24,6 +26,7 @@ const SECONDS = Number(option('seconds', 10))
 const CALLER = option('caller', 'chat')
 /** Young generation, MB: garbage of a burst counts as the process's memory until it is collected. */
 const SEMI_SPACE = option('semi-space', '16')
+const ROWS = Number(option('rows', 0))
 const PORT = 9182
 /** Goal and ceiling. */
 const LIMITS = { rssKb: [30, 50], delayMs: [5, 10] }
@@ -89,6 +92,80 @@ const cpuMs = (pid) => {
 }
 const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
 
+function served() {
+  return spawn(
+    process.execPath,
+    [
+      `--max-semi-space-size=${SEMI_SPACE}`,
+      at('../dist/adapters/cli/main.js'),
+      'serve',
+      '--config',
+      at('./gateway.config.mjs'),
+      '--port',
+      String(PORT),
+    ],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        BENCH_UPSTREAM: `http://127.0.0.1:${upstreamPort}`,
+        GATEWAY_DATA_DIR: dataDir,
+        GATEWAY_PRICING_SYNC_ENABLED: 'false',
+        // A busy machine would otherwise make it refuse streams.
+        GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0',
+      },
+    },
+  )
+}
+
+async function listening() {
+  for (let tries = 0; ; tries++) {
+    const up = await fetch(`http://127.0.0.1:${PORT}/healthz`).then(
+      () => true,
+      () => false,
+    )
+    if (up) return
+    if (tries > 200) throw new Error('The gateway does not listen.')
+    await sleep(50)
+  }
+}
+
+/** Restarts the gateway with a database of many usage rows. */
+async function filled() {
+  const one = openStream(PORT, [])
+  await sleep(1000)
+  one.destroy()
+  await sleep(1000)
+  await stopped()
+  addRows(join(dataDir, 'gateway.db'), ROWS)
+  gateway = served()
+  await listening()
+}
+
+async function stopped() {
+  gateway.kill('SIGTERM')
+  await new Promise((resolve) => gateway.once('exit', resolve))
+}
+
+/** Asks for one report after the other until the time is over. Returns how long each took, ms. */
+async function reports(until) {
+  const took = []
+  while (performance.now() < until) {
+    const from = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${PORT}/api/reports?group_by=model`)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`The report was refused: ${text}`)
+    took.push(performance.now() - from)
+  }
+  return took
+}
+
+/** Delay of the gateway's event loop since the last call, p99 in ms. */
+async function loopDelay() {
+  const text = await (await fetch(`http://127.0.0.1:${PORT}/metrics`)).text()
+  return Number(/^gateway_nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(text)?.[1]) * 1000
+}
+
 function closeAll(requests) {
   for (const req of requests) req.destroy()
 }
@@ -111,33 +188,11 @@ await new Promise((resolve) => source.server.listen(0, '127.0.0.1', resolve))
 const upstreamPort = source.server.address().port
 const dataDir = mkdtempSync(join(tmpdir(), 'hookgate-bench-'))
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
-const gateway = spawn(
-  process.execPath,
-  [
-    `--max-semi-space-size=${SEMI_SPACE}`,
-    at('../dist/adapters/cli/main.js'),
-    'serve',
-    '--config',
-    at('./gateway.config.mjs'),
-    '--port',
-    String(PORT),
-  ],
-  {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, BENCH_UPSTREAM: `http://127.0.0.1:${upstreamPort}`, GATEWAY_DATA_DIR: dataDir },
-  },
-)
+let gateway = served()
 let failed = false
 try {
-  for (let tries = 0; ; tries++) {
-    const up = await fetch(`http://127.0.0.1:${PORT}/healthz`).then(
-      () => true,
-      () => false,
-    )
-    if (up) break
-    if (tries > 100) throw new Error('The gateway does not listen.')
-    await sleep(50)
-  }
+  await listening()
+  if (ROWS > 0) await filled()
   const direct = CALLER === 'chat' ? await load(upstreamPort, source) : null
   if (direct !== null) {
     await sleep(SECONDS * 300)
@@ -153,7 +208,11 @@ try {
   const idle = rssKb(gateway.pid)
   const run = await load(PORT, source)
   const cpu = cpuMs(gateway.pid)
-  await sleep(SECONDS * 1000)
+  await loopDelay()
+  const until = performance.now() + SECONDS * 1000
+  const took = ROWS > 0 ? await reports(until) : []
+  await sleep(until - performance.now())
+  const lag = await loopDelay()
   const busy = cpuMs(gateway.pid) - cpu
   const held = rssKb(gateway.pid)
   const chunks = run.delays.length
@@ -178,6 +237,14 @@ try {
   console.log(
     `delay through it: p50 ${quantile(sorted, 0.5).toFixed(2)}, p99 ${p99.toFixed(2)} ms (${judged(p99 - (base === null ? 0 : quantile(base, 0.99)), LIMITS.delayMs)}: ${LIMITS.delayMs.join(' / ')} ms added)`,
   )
+  console.log(`event loop delay: p99 ${lag.toFixed(1)} ms`)
+  if (took.length > 0)
+    console.log(
+      `${took.length} reports over ${ROWS} rows meanwhile, each ${quantile(
+        took.sort((a, b) => a - b),
+        0.5,
+      ).toFixed(0)} ms`,
+    )
   failed = run.open < STREAMS || perStream > LIMITS.rssKb[1]
 } finally {
   source.stop()
