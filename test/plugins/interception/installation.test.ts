@@ -159,7 +159,7 @@ it('does not exist in the cloud profile: 404 for every method, for system admini
     { PROFILE: 'cloud', MASTER_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64') },
   )
   for (const route of ['', '/start', '/stop', '/ca/install', '/ca/uninstall', '/ca.pem', '/hosts', '/aliases'])
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await call(cloud.t, method, `/api/mitm${route}`, method === 'GET' ? undefined : {})
       expect([method, route, answer.status, answer.body]).toEqual([
         method,

@@ -256,6 +256,28 @@ describe('a sign-in on another device', () => {
     expect(asked()).toBe(1)
   })
 
+  it.each([
+    'invalid_client',
+    'invalid_request',
+    'unauthorized_client',
+    'unsupported_grant_type',
+    'invalid_scope',
+  ])('reports %s of a poll and of the device endpoint, and the poll can be repeated', async (error) => {
+    s = await setup()
+    const { session_id } = await begin()
+    s.vendor.next.push({ status: 400, body: { error } })
+    await s.clock.advance('5s')
+    const answer = await poll(session_id)
+    expect([answer.status, answer.json.error.code]).toEqual([502, `oauth_${error}`])
+    s.vendor.confirmed = true
+    expect((await poll(session_id)).json).toEqual({ status: 'pending' })
+    await s.clock.advance('5s')
+    expect((await poll(session_id)).json.status).toBe('complete')
+    s.vendor.nextDevice.push({ status: 400, body: { error } })
+    const refused = await s.call('POST', '/api/oauth/acme/device')
+    expect([refused.status, refused.json.error.code]).toEqual([502, `oauth_${error}`])
+  })
+
   it('expires, waits longer for a vendor that fails, and is unknown to others', async () => {
     s = await setup()
     const { session_id } = await begin()

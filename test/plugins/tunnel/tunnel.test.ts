@@ -222,7 +222,7 @@ it('ends the child of a gateway that was killed, and no other process', async ()
 it('does not exist in the cloud profile: 404 for every method, for system administrators too', async () => {
   await start({ ...guarded(), PROFILE: 'cloud' })
   for (const route of ['status', 'enable', 'disable', '', 'other'])
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await call(method, `/api/tunnel/${route}`, method === 'GET' ? undefined : { provider: 'cloudflare' })
       expect([method, route, answer.status, answer.body.error.code]).toEqual([method, route, 404, 'unknown_url'])
     }
