@@ -55,6 +55,16 @@ describe('a token', () => {
     expect(new Set(s.sent()).size).toBe(2)
   })
 
+  it.each([
+    -5, 0, 1e300,
+  ])('that lives %s seconds, as the vendor says, serves the request that asked for it', async (expiresIn) => {
+    s = await setup()
+    s.vendor.expiresIn = expiresIn
+    await s.signIn()
+    expect((await s.ask()).status).toBe(200)
+    expect((await s.ask()).status).toBe(200)
+  })
+
   it('keeps serving while the vendor is down, and the vendor is left alone meanwhile', async () => {
     s = await setup()
     s.vendor.expiresIn = 100

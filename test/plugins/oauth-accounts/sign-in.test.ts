@@ -92,6 +92,8 @@ describe('a sign-in with PKCE', () => {
     const { json } = await s.call('POST', '/api/oauth/acme/authorize', {})
     expect(json.redirect_uri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/)
     const { code, state } = s.vendor.authorize(json.authorize_url)
+    // No other address of this machine has it.
+    await expect(fetch(json.redirect_uri.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow()
     const browser = (query: string) => fetch(`${json.redirect_uri}?${query}`)
     expect((await browser(`state=wrong&code=${code}`)).status).toBe(400)
     const [one, two] = await Promise.all([
@@ -227,6 +229,38 @@ describe('a sign-in on another device', () => {
     expect(await audit()).toMatchObject([{ target: String(json.account.id), details: { status: 'complete' } }])
     expect((await poll(session_id)).json).toEqual(json)
     expect((await s.ask()).status).toBe(200)
+  })
+
+  it.each([
+    [90, 90],
+    [600, 600],
+    [0, 1],
+    [-5, 1],
+    ['7', 7],
+    [undefined, 5],
+    [1e300, 900],
+  ])('keeps an interval of %s as %s seconds, through slow_down and failures', async (interval, seconds) => {
+    s = await setup()
+    const given = { device_code: 'dc', user_code: 'AB', verification_uri: 'https://vendor.test/d', expires_in: 900, interval }
+    s.vendor.nextDevice.push({ status: 200, body: given })
+    const { session_id, interval: shown } = await begin()
+    expect(shown).toBe(seconds)
+    const next = async (after: number, answer: { status: number; body: unknown }) => {
+      await s.clock.advance(after * 1000 - 1)
+      const before = asked()
+      await Promise.all(Array.from({ length: 5 }, () => poll(session_id)))
+      expect(asked()).toBe(before)
+      s.vendor.next.push(answer)
+      await s.clock.advance(1)
+      await Promise.all(Array.from({ length: 5 }, () => poll(session_id)))
+      return asked() - before
+    }
+    if (seconds >= 300) return
+    expect(await next(seconds, { status: 400, body: { error: 'slow_down' } })).toBe(1)
+    expect(await next(seconds + 5, { status: 503, body: {} })).toBe(1)
+    expect(
+      await next(Math.max(seconds + 5, Math.min(60, 2 * (seconds + 5))), { status: 400, body: { error: 'access_denied' } }),
+    ).toBe(1)
   })
 
   it('honours slow_down', async () => {
