@@ -31,6 +31,7 @@ import type {
   Vault,
   VectorStore,
 } from './types/ports/ports.ts'
+import type { Processes } from './types/ports/processes.ts'
 import type { Siblings } from './types/ports/siblings.ts'
 import type { Operation } from './types/request/canonical.ts'
 import { memoryVectors } from './vectors/memory.ts'
@@ -139,12 +140,14 @@ export function lastingServices(
     ...(ports.siblings === undefined ? {} : { siblings: ports.siblings }),
     ...(ports.hookTracer === undefined ? {} : { hostTracer: ports.hookTracer }),
     ...(ports.readPage === undefined ? {} : { pages: ports.readPage }),
+    processes: ports.processes ?? ALL_RUN,
     outbound: ports.outbound ?? UNGUARDED,
     outboundPost: ports.outboundPost ?? NO_WAY_OUT,
   }
 }
 
 /** Defaults for ports that the host does not provide. */
+const ALL_RUN: Processes = { runs: () => true }
 const UNGUARDED: OutboundGuard = { check: (url) => new URL(url) }
 const NO_WAY_OUT: OutboundPost = async () => {
   throw new Error('This gateway was given no way to send webhooks.')

@@ -11,6 +11,7 @@ import type { PluginOverview } from './types/plugin/info.ts'
 import type { DirectAnswer, OwnCalls } from './types/plugin/own-calls.ts'
 import type { PortableService } from './types/plugin/portable.ts'
 import type { HealthCheck, OutboundGuard, OutboundPost, Peer, VectorStore } from './types/ports/ports.ts'
+import type { Processes } from './types/ports/processes.ts'
 import type { Connection } from './types/ports/provider.ts'
 import type { Siblings } from './types/ports/siblings.ts'
 import type { Simulator } from './types/ports/simulation.ts'
@@ -291,6 +292,7 @@ declare module './types/plugin/plugin.ts' {
     pages: PageReader
     simulator: Simulator
     siblings: Siblings
+    processes: Processes
     hookTracer: HookTracer
     site: Site
   }

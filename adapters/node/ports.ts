@@ -15,6 +15,7 @@ import { outboundPost } from '../transport/outbound-post.ts'
 import { checkOutboundUrl } from '../transport/outbound-url.ts'
 import { undiciTransport } from '../transport/undici.ts'
 import { pageReader } from '../web-fetch/index.ts'
+import { processes } from './processes.ts'
 import { readForm } from './server/read-form.ts'
 
 /** The dialects that callers speak. */
@@ -36,6 +37,7 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     readPage: pageReader(),
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),
+    processes,
     guardedFetch: guardedFetch({ proxyUrl: env.get<string | null>('OUTBOUND_PROXY') }),
     env: environment,
   }

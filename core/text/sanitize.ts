@@ -18,6 +18,8 @@ const CREDENTIAL_HEADER = /auth|cookie|credential|key|passw|secret|signature|tok
 const PUBLIC_HEADER = /^accept|^content-|agent|beta|version/i
 /** Shorter pieces of a value are scheme names: `Bearer`, `Basic`. */
 const MIN_PIECE = 8
+/** Words of Signature Version 4 in the header `authorization`. A message about the signature needs them. */
+const SCHEME_WORD = /^(?:AWS4-HMAC-SHA256|Credential|SignedHeaders|Signature)$/
 /** A piece of this length with letters and digits counts as a credential, whatever the header's name is. */
 const MIN_OPAQUE = 20
 
@@ -29,7 +31,8 @@ export function credentialsIn(headers: Readonly<Record<string, string>>): string
   return Object.keys(headers).flatMap((name) => {
     const value = headers[name] as string
     const pieces = value.split(/[\s;,=]+/)
-    if (CREDENTIAL_HEADER.test(name)) return [value, ...pieces.filter((piece) => piece.length >= MIN_PIECE)]
+    if (CREDENTIAL_HEADER.test(name))
+      return [value, ...pieces.filter((piece) => piece.length >= MIN_PIECE && !SCHEME_WORD.test(piece))]
     return PUBLIC_HEADER.test(name) ? [] : pieces.filter(isOpaque)
   })
 }

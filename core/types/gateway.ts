@@ -18,6 +18,7 @@ import type {
   Vault,
   VectorStore,
 } from './ports/ports.ts'
+import type { Processes } from './ports/processes.ts'
 import type { Provider } from './ports/provider.ts'
 import type { Siblings } from './ports/siblings.ts'
 import type { Simulator } from './ports/simulation.ts'
@@ -101,6 +102,8 @@ export interface Ports {
   vectors?: VectorStore
   /** The processes that serve one address together with this one. Absent: it serves alone, or as one of several replicas. */
   siblings?: Siblings
+  /** Absent: every process counts as running. */
+  processes?: Processes
   clock?: Clock
   log?: Logger
   /** Reads `secret.file` references; null when the file cannot be read. */

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { serialize } from '../../core/timing/serialize.ts'
 import type { Clock, Logger } from '../../core/types/ports/ports.ts'
+import type { Processes } from '../../core/types/ports/processes.ts'
 import { type Authority, keptAuthority, newAuthority } from './authority.ts'
 import type { Conversion } from './convert.ts'
 import { defaultHostsFile, mappedHosts, writeHosts } from './hosts-file.ts'
@@ -34,10 +35,11 @@ export interface ControllerOptions {
   readonly dataDir: string
   readonly clock: Clock
   readonly log: Logger
+  readonly processes: Processes
   conversion(entry: InterceptedHost, aliases: InterceptionState['aliases']): Conversion
 }
 
-export function controller({ options, dataDir, clock, log, conversion }: ControllerOptions): Controller {
+export function controller({ options, dataDir, clock, log, processes, conversion }: ControllerOptions): Controller {
   const folder = join(dataDir, 'mitm')
   const hostsFile = options.hostsFile ?? defaultHostsFile()
   const names = options.hosts.map(({ host }) => host)
@@ -97,7 +99,8 @@ export function controller({ options, dataDir, clock, log, conversion }: Control
       state = await readState(folder)
       authority = await keptAuthority(folder, names, now)
       const { written } = state
-      if (written === null || isOther(written)) return
+      // Another gateway that still runs wrote it. In a container, a crashed one often had the pid of this one.
+      if (written === null || (written.pid !== process.pid && processes.runs(written.pid))) return
       Object.assign(ours, { hostsFile: written.hostsFile, ca: written.ca })
       await clear()
     },
@@ -142,16 +145,5 @@ export function controller({ options, dataDir, clock, log, conversion }: Control
       return command
     },
     setAliases: (aliases) => save({ aliases }),
-  }
-}
-
-/** Returns whether another gateway that still runs wrote it. In a container, a crashed one often had the pid of this one. */
-function isOther({ pid }: NonNullable<InterceptionState['written']>): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

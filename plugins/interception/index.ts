@@ -25,6 +25,7 @@ export const interception = definePlugin({
             dataDir,
             clock,
             log,
+            processes: gateway.use('processes'),
             conversion: ({ tool }, aliases) => ({
               calls,
               keyOf: (text) => keys()?.find(text) ?? null,

@@ -50,7 +50,7 @@ export const ledger = definePlugin({
     const { db, clock, log } = gateway
     const prices = gateway.optional('prices')
     const entries = gateway.slot<Entry>()
-    const living = instances(db, clock)
+    const living = instances(db, clock, gateway.use('processes'))
     const traces = db.dialect === 'sqlite' ? new Traces(living.bootId) : null
     const unsent = new Set<string>()
     const own = { living: () => idsOf(gateway.live()), unsent }

@@ -1,11 +1,11 @@
 // Writes heartbeats of running processes. Others use them to find requests that will never settle.
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import type { Clock } from '../../core/types/ports/ports.ts'
+import type { Processes } from '../../core/types/ports/processes.ts'
 
 /** Interval of the heartbeat. */
 export const HEARTBEAT_MS = 10_000
@@ -30,7 +30,8 @@ export interface Instances {
   dead(): Promise<(bootId: string, lastSign: number) => boolean>
 }
 
-export function instances(db: Db, clock: Clock): Instances {
+/** @param processes absent: a process counts as dead only after its silence. */
+export function instances(db: Db, clock: Clock, processes?: Processes): Instances {
   const bootId = randomUUID()
   const host = hostname()
   const { pid } = process
@@ -62,26 +63,6 @@ export function instances(db: Db, clock: Clock): Instances {
 
   /** A dead process of this machine needs no waiting time. Its pid may have been reused, so the start time is compared too. */
   function isGone({ pid: other, born_at }: InstanceRow): boolean {
-    if (other === pid) return born_at !== bornAt
-    try {
-      process.kill(other, 0)
-      return isZombie(other)
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'ESRCH'
-    }
-  }
-}
-
-/**
- * A process that has ended keeps its pid until its parent asks for its status. When the parent was killed, `init` asks, which takes a while,
- * and in some containers it never does.
- */
-function isZombie(pid: number): boolean {
-  if (process.platform !== 'linux') return false
-  try {
-    // The name in parentheses may contain any character; the state follows it.
-    return /^ [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, ''))
-  } catch {
-    return false
+    return other === pid ? born_at !== bornAt : processes?.runs(other) === false
   }
 }

@@ -10,7 +10,10 @@ import { refused, VendorRefusal } from './vendor-error.ts'
 
 const DEFAULT_INTERVAL_MS = 5000
 const SLOWER_MS = 5000
-const MAX_INTERVAL_MS = 60_000
+/** RFC 8628 has no lower bound. A vendor that names zero is not asked more often. */
+const MIN_INTERVAL_MS = 1000
+/** A vendor that fails is asked at least so often, unless its own interval is longer. */
+const MAX_BACKOFF_MS = 60_000
 const GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 
 export interface DeviceStart {
@@ -50,9 +53,11 @@ export function deviceFlow({ clients, logins, vendor, clock, signIn }: DeviceFlo
       const given = await vendor.device(client).catch((error: unknown) => {
         throw refused(error)
       })
-      const intervalMs = Math.min(MAX_INTERVAL_MS, given.interval === undefined ? DEFAULT_INTERVAL_MS : given.interval * 1000)
+      const lifeMs = Math.round(given.expires_in * 1000)
+      const wanted = given.interval === undefined ? DEFAULT_INTERVAL_MS : given.interval * 1000
+      const intervalMs = Math.max(MIN_INTERVAL_MS, Math.min(lifeMs, Math.round(wanted)))
       const secrets = { deviceCode: given.device_code }
-      const expiresAt = clock.now() + Math.round(given.expires_in * 1000)
+      const expiresAt = clock.now() + lifeMs
       const sessionId = await logins.begin({ orgId, provider, kind: 'device', secrets, expiresAt, intervalMs })
       return {
         sessionId,
@@ -98,7 +103,7 @@ export function deviceFlow({ clients, logins, vendor, clock, signIn }: DeviceFlo
         await logins.wait(row, row.interval_ms)
         return { status: 'pending' }
       case 'slow_down':
-        await logins.wait(row, Math.min(MAX_INTERVAL_MS, row.interval_ms + SLOWER_MS))
+        await logins.wait(row, row.interval_ms + SLOWER_MS)
         return { status: 'slow_down' }
       case 'access_denied':
         return ended(row, 'denied')
@@ -108,7 +113,7 @@ export function deviceFlow({ clients, logins, vendor, clock, signIn }: DeviceFlo
       default:
         if (!error.passing) throw refused(error)
         // RFC 8628, section 3.5: a connection timeout doubles the interval.
-        await logins.wait(row, Math.min(MAX_INTERVAL_MS, Math.max(1000, row.interval_ms * 2)))
+        await logins.wait(row, Math.max(row.interval_ms, Math.min(MAX_BACKOFF_MS, row.interval_ms * 2)))
         return { status: 'pending' }
     }
   }

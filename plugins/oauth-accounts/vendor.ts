@@ -8,13 +8,17 @@ import { standardCode, VendorRefusal } from './vendor-error.ts'
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 512 * 1024
 
-const seconds = z.union([
-  z.number(),
-  z
-    .string()
-    .regex(/^\d+(?:\.\d+)?$/)
-    .transform(Number),
-])
+/** Ten years: a longer time is no time that a database or a timer holds. */
+const MAX_SECONDS = 315_360_000
+const seconds = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d+(?:\.\d+)?$/)
+      .transform(Number),
+  ])
+  .transform((given) => Math.max(0, Math.min(MAX_SECONDS, given)))
 const tokenAnswer = z.object({
   access_token: z
     .string()

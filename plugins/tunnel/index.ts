@@ -34,6 +34,7 @@ export const tunnel = definePlugin({
     const { clock, log } = gateway
     const siblings = gateway.optional('siblings')()
     const status = gateway.use('status')
+    const processes = gateway.use('processes')
     const signIn = gateway.use('signIn')
     const file = stateFile(dataDir)
     const enabled = new Set<ProviderName>()
@@ -100,7 +101,7 @@ export const tunnel = definePlugin({
         address = local(url)
         const refused = enabled.size > 0 ? guard() : null
         if (refused !== null) log.warn('tunnel.refused', { hint: refused })
-        restored = endOrphans(before).then(() => {
+        restored = endOrphans(before, processes).then(() => {
           if (!ended) for (const name of enabled) open(name)
         })
       })

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Processes } from '../../core/types/ports/processes.ts'
 import { PROVIDERS, type ProviderName, tunnelProviders } from './providers.ts'
 
 const tunnelState = z.strictObject({
@@ -57,20 +58,11 @@ export function stateFile(dataDir: string | null): StateFile {
 }
 
 /** Ends the children of a gateway that was killed. The command of the process must be the provider's: pids are used again. */
-export async function endOrphans(state: TunnelFile): Promise<void> {
+export async function endOrphans(state: TunnelFile, processes: Processes): Promise<void> {
   for (const name of PROVIDERS) {
     const { pid = null, owner = null } = state[name] ?? {}
-    if (pid === null || owner === null || owner === process.pid || isAlive(owner)) continue
-    if (isAlive(pid) && (await commandOf(pid)).includes(tunnelProviders[name as ProviderName].program)) kill(pid)
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    if (pid === null || owner === null || owner === process.pid || processes.runs(owner)) continue
+    if (processes.runs(pid) && (await commandOf(pid)).includes(tunnelProviders[name as ProviderName].program)) kill(pid)
   }
 }
 

@@ -21,6 +21,8 @@ export interface FakeOAuth {
   person: Record<string, string> | null
   /** Answers the next call to the token endpoint instead. */
   next: { status: number; body: unknown }[]
+  /** Answers the next call to the device endpoint instead. */
+  nextDevice: { status: number; body: unknown }[]
   /** Device codes that a person has confirmed. */
   confirmed: boolean
   /** Milliseconds that each token answer takes. */
@@ -56,6 +58,7 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
     rotates: true,
     person: { sub: 'person-1', email: 'ada@example.test', name: 'Ada' } as Record<string, string> | null,
     next: [] as FakeOAuth['next'],
+    nextDevice: [] as FakeOAuth['nextDevice'],
     confirmed: false,
     delayMs: 0,
     cut: false,
@@ -126,6 +129,8 @@ export async function fakeOAuth(client: { id: string; secret?: string } = { id: 
       return { status: 200, body: {} }
     }
     if (call.path !== '/device') return { status: 404, body: {} }
+    const instead = fake.nextDevice.shift()
+    if (instead !== undefined) return instead
     const device = minted('device')
     deviceCodes.add(device)
     const uri = 'https://vendor.test/device'

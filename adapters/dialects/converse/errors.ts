@@ -23,10 +23,23 @@ export function decodeError(status: number, headers: HeaderBag, body: Uint8Array
   const said = messageIn(body)
   const name = nameOf(headers.get('x-amzn-errortype') ?? said.type)
   // A model that failed is a failure of the upstream, which another account or model may not have.
-  const seen = status === 424 ? 502 : status
-  const message = sanitizeMessage(said.message) || `The upstream answered with status ${status} and no readable message.`
+  const seen = status === 424 ? 502 : isRefused(name) ? 401 : status
+  const text = sanitizeMessage(said.message) || `The upstream answered with status ${status} and no readable message.`
+  const message = isExpired(name) ? `${text.replace(/\.$/, '')}. ${NOT_RENEWED}` : text
   return GatewayError.upstream(seen, message, { type: name, code: name })
 }
+
+/** AWS answers unknown keys and expired session tokens with 403 or 400, as it does requests that only this model does not allow. */
+function isRefused(name: string | null): boolean {
+  return isExpired(name) || name === 'UnrecognizedClientException'
+}
+
+function isExpired(name: string | null): boolean {
+  return name === 'ExpiredTokenException' || name === 'ExpiredToken'
+}
+
+const NOT_RENEWED =
+  'Temporary AWS credentials are not renewed. Give the connection new ones, the key of a user, or a Bedrock API key.'
 
 /** An exception inside a stream. */
 export function streamError(

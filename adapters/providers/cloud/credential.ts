@@ -14,7 +14,8 @@ export function parts<T>(schema: z.ZodType<T>): (secret: string | null) => T {
 
 const tokenAnswer = z.object({
   access_token: z.string().min(1),
-  expires_in: z.union([z.number(), z.string().transform(Number)]).default(3600),
+  /** A life that is no number counts as an hour. Otherwise the token would never be renewed. */
+  expires_in: z.union([z.number(), z.string().transform(Number).pipe(z.number())]).catch(3600),
 })
 
 const TIMEOUT_MS = 10_000

@@ -125,6 +125,16 @@ describe('messages to clients', () => {
     expect(sanitizeMessage('sk-12345678-rest', ['sk-12345678', 'sk-12345678-rest'])).toBe('***')
   })
 
+  it('keep the words of an AWS signature, and mask its values', () => {
+    const scope = 'AKIDEXAMPLE/20150830/us-east-1/service/aws4_request'
+    const signature = '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'
+    const authorization = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;x-amz-date, Signature=${signature}`
+    const mask = (text: string) => sanitizeMessage(text, credentialsIn({ authorization }))
+    const said = 'The Credential should be scoped to a region; the request signature does not match.'
+    expect(mask(said)).toBe(said)
+    for (const secret of [scope, signature, authorization]) expect(mask(`Got ${secret}.`)).not.toContain(secret)
+  })
+
   it('know the credentials among headers, with and without their scheme or cookie name', () => {
     const credentials = credentialsIn({
       authorization: 'Bearer abcdefgh-1',

@@ -12,6 +12,7 @@ import { createTestGateway, type TestGateway } from '../../../adapters/testing/i
 import { newAuthority } from '../../../plugins/interception/authority.ts'
 import { mappedHosts, writeHosts } from '../../../plugins/interception/hosts-file.ts'
 import { folder } from '../../adapters/cli/hookgate.ts'
+import { goneProcess } from '../../support/ended-process.ts'
 import { call, type FakeHost, fakeHost, HOST, HOSTS, intercepting, type Made } from './support.ts'
 
 let vendor: FakeHost
@@ -89,9 +90,7 @@ it('writes its lines into the hosts file and its CA into the trust store, and un
 })
 
 it('removes what a crashed gateway left, when the next one starts', async () => {
-  const crashed = execFile('true')
-  await once(crashed, 'exit')
-  const { pid } = crashed
+  const { pid, end } = await goneProcess()
   const data = folder({})
   const file = join(folder({ hosts: HOSTS }), 'hosts')
   writeHosts(file, [HOST, 'old.vendor.test'])
@@ -105,6 +104,7 @@ it('removes what a crashed gateway left, when the next one starts', async () => 
   await next.t.listen()
   await expect.poll(() => readFileSync(file, 'utf8')).toBe(HOSTS)
   await expect.poll(() => readFileSync(join(data, 'mitm/state.json'), 'utf8')).toContain('"written":null')
+  end()
 })
 
 it('maps single hosts, and names the command where it may not write', async () => {
@@ -159,7 +159,7 @@ it('does not exist in the cloud profile: 404 for every method, for system admini
     { PROFILE: 'cloud', MASTER_KEY: Buffer.from(Array.from({ length: 32 }, (_, index) => index)).toString('base64') },
   )
   for (const route of ['', '/start', '/stop', '/ca/install', '/ca/uninstall', '/ca.pem', '/hosts', '/aliases'])
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await call(cloud.t, method, `/api/mitm${route}`, method === 'GET' ? undefined : {})
       expect([method, route, answer.status, answer.body]).toEqual([
         method,

@@ -1,10 +1,10 @@
 // Open requests of a dead process are settled by another one, at any point and with any content.
-import { spawn } from 'node:child_process'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import { hang, reply } from '../../../adapters/testing/script.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { silentLog } from '../../../core/log.ts'
+import type { Processes } from '../../../core/types/ports/processes.ts'
 import type { RequestContext } from '../../../core/types/request/context.ts'
 import { balances, reserve } from '../../../plugins/ledger/accounts.ts'
 import { insertDispatch } from '../../../plugins/ledger/dispatch.ts'
@@ -58,26 +58,22 @@ describe.each(ENGINES)('$name', ({ missing, with: withEngine }) => {
   })
 })
 
-describe.runIf(process.platform === 'linux')('a process of this machine', () => {
-  it('that has ended is dead, also before its parent asks for its status; one that runs is not', async () => {
-    // The shell becomes a program that never asks for the status of its child.
-    const parent = spawn('sh', ['-c', '(exit 0) & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
-    const [ended, running] = [Number(await new Promise((resolve) => parent.stdout.once('data', resolve))), parent.pid as number]
-    try {
-      const { missing, with: withEngine } = ENGINES[0] as (typeof ENGINES)[number]
-      expect(missing).toBeNull()
-      await withEngine('ledger', migrations, async (db) => {
-        const clock = fakeClock()
-        const [one, other, own] = [instances(db, clock), instances(db, clock), instances(db, clock)]
-        for (const boot of [one, other]) await boot.beat()
-        await db.run(sql`UPDATE ledger_instances SET pid = ${ended} WHERE boot_id = ${one.bootId}`)
-        await db.run(sql`UPDATE ledger_instances SET pid = ${running} WHERE boot_id = ${other.bootId}`)
-        await expect.poll(async () => (await own.dead())(one.bootId, clock.now())).toBe(true)
-        expect((await own.dead())(other.bootId, clock.now())).toBe(false)
-      })
-    } finally {
-      parent.kill('SIGKILL')
+it('a process of this machine is dead as soon as it does not run, and one of another machine after its silence', async () => {
+  const { missing, with: withEngine } = ENGINES[0] as (typeof ENGINES)[number]
+  expect(missing).toBeNull()
+  await withEngine('ledger', migrations, async (db) => {
+    const clock = fakeClock()
+    const [ended, running, elsewhere] = [instances(db, clock), instances(db, clock), instances(db, clock)]
+    for (const boot of [ended, running, elsewhere]) await boot.beat()
+    await db.run(sql`UPDATE ledger_instances SET pid = 4001 WHERE boot_id = ${ended.bootId}`)
+    await db.run(sql`UPDATE ledger_instances SET pid = 4002 WHERE boot_id = ${running.bootId}`)
+    await db.run(sql`UPDATE ledger_instances SET pid = 4001, host = 'other' WHERE boot_id = ${elsewhere.bootId}`)
+    const deadNow = async (processes?: Processes) => {
+      const isDead = await instances(db, clock, processes).dead()
+      return [ended, running, elsewhere].map(({ bootId }) => isDead(bootId, clock.now()))
     }
+    expect(await deadNow({ runs: (pid) => pid !== 4001 })).toEqual([true, false, false])
+    expect(await deadNow()).toEqual([false, false, false])
   })
 })
 

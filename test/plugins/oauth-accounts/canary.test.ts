@@ -36,7 +36,23 @@ const seen = async (method: string, path: string, body?: unknown) => {
   return json
 }
 
+/** Reads a stream in the background. */
+function collected({ body }: Response): { text: string } {
+  const all = { text: '' }
+  const decoder = new TextDecoder()
+  const read = async () => {
+    for await (const part of body as unknown as AsyncIterable<Uint8Array>) all.text += decoder.decode(part, { stream: true })
+  }
+  // It ends with the test.
+  read().catch(() => {})
+  return all
+}
+
 it('no token, code, verifier or client secret is anywhere but at the vendor and the upstream', async () => {
+  const listening = new AbortController()
+  const events = await s.t.fetch('/api/events', { signal: listening.signal })
+  expect(events.status).toBe(200)
+  const told = collected(events)
   const { id } = await s.signIn()
   await s.clock.advance('20s')
   for (let i = 0; i < 4; i++) {
@@ -63,16 +79,32 @@ it('no token, code, verifier or client secret is anywhere but at the vendor and 
     '/api/registry',
     '/api/policy',
     '/api/quota',
+    '/api/config/plan',
+    '/api/model-catalog',
+    '/api/webhooks/endpoints',
+    '/',
+    '/connections',
     '/metrics',
     '/healthz',
   ]
   for (const path of paths) {
     const answer = await s.t.fetch(path)
-    answers.push(`${path} ${await answer.text()}`)
+    answers.push(`${path} ${answer.status} ${await answer.text()}`)
   }
+  const { data } = await seen('GET', '/api/logs')
+  expect(data.length).toBeGreaterThan(0)
+  for (const { id: request } of data) for (const end of ['', '/export']) await seen('GET', `/api/logs/${request}${end}`)
   for (const path of ['/api/export', '/api/export?secrets=true'])
     answers.push(await (await s.t.fetch(path, { method: 'POST' })).text())
   await s.t.gateway.committed()
+  // The vendor refuses the account for good.
+  s.vendor.forgetAll()
+  await seen('POST', `/api/oauth/accounts/${id}/refresh`)
+  await seen('GET', '/api/attention')
+  await s.t.gateway.committed()
+  await expect.poll(() => told.text).toContain('"state":"refused"')
+  listening.abort()
+  answers.push(told.text)
   const verifiers = s.vendor.calls.flatMap(({ form }) => form.code_verifier ?? [])
   expect(verifiers).toHaveLength(1)
   const secrets = Object.fromEntries(

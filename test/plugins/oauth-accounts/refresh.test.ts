@@ -55,6 +55,16 @@ describe('a token', () => {
     expect(new Set(s.sent()).size).toBe(2)
   })
 
+  it.each([
+    -5, 0, 1e300,
+  ])('that lives %s seconds, as the vendor says, serves the request that asked for it', async (expiresIn) => {
+    s = await setup()
+    s.vendor.expiresIn = expiresIn
+    await s.signIn()
+    expect((await s.ask()).status).toBe(200)
+    expect((await s.ask()).status).toBe(200)
+  })
+
   it('keeps serving while the vendor is down, and the vendor is left alone meanwhile', async () => {
     s = await setup()
     s.vendor.expiresIn = 100
@@ -74,6 +84,28 @@ describe('a token', () => {
 })
 
 describe('a refresh token', () => {
+  it.each([
+    ['invalid_request', 400],
+    ['invalid_client', 401],
+    ['unauthorized_client', 400],
+    ['unsupported_grant_type', 400],
+    ['invalid_scope', 400],
+    ['server_error', 500],
+    ['temporarily_unavailable', 503],
+    ['slow_down', 429],
+    ['a_code_of_no_standard', 400],
+  ])('stays when the vendor answers %s: the account is active, and its valid token serves', async (error, code) => {
+    s = await setup()
+    const { id } = await s.signIn()
+    s.vendor.next.push({ status: code, body: { error, error_description: 'Said by the vendor.' } })
+    const { status: answered, json } = await s.call('POST', `/api/oauth/accounts/${id}/refresh`)
+    expect([answered, json.error.code]).toEqual([502, 'credential_unavailable'])
+    expect(JSON.stringify(json)).not.toContain('Said by the vendor')
+    expect(await status(id)).toBe('active')
+    expect((await s.ask()).status).toBe(200)
+    expect((await s.call('POST', `/api/oauth/accounts/${id}/refresh`)).status).toBe(200)
+  })
+
   it('that the vendor rotates is stored before its access token is used', async () => {
     s = await setup()
     const { id } = await s.signIn()

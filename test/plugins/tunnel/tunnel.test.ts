@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createTestGateway, type FakeClock, fakeClock, type TestGateway } from '../../../adapters/testing/index.ts'
 import { folder } from '../../adapters/cli/hookgate.ts'
+import { goneProcess } from '../../support/ended-process.ts'
 import { cheapHash } from '../sign-in/support.ts'
 
 /** Prints as cloudflared does, and writes its pid and arguments beside itself. */
@@ -198,8 +199,7 @@ it('leaves no child when the gateway ends, and opens the tunnel again when it st
 
 it('ends the child of a gateway that was killed, and no other process', async () => {
   const env = { ...guarded(), DATA_DIR: folder({}) }
-  const owner = spawn('true')
-  await once(owner, 'exit')
+  const owner = await goneProcess()
   // A script that goes on keeps the program's name; one that becomes `sleep` does not.
   writeFileSync(join(bin, 'cloudflared'), '#!/bin/sh\nwhile true; do sleep 0.1; done\n')
   const real = spawn(join(bin, 'cloudflared'), ['tunnel'], { stdio: 'ignore' })
@@ -216,12 +216,13 @@ it('ends the child of a gateway that was killed, and no other process', async ()
   expect(real.signalCode).toBe('SIGTERM')
   expect(other.exitCode ?? other.signalCode).toBeNull()
   other.kill('SIGKILL')
+  owner.end()
 })
 
 it('does not exist in the cloud profile: 404 for every method, for system administrators too', async () => {
   await start({ ...guarded(), PROFILE: 'cloud' })
   for (const route of ['status', 'enable', 'disable', '', 'other'])
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await call(method, `/api/tunnel/${route}`, method === 'GET' ? undefined : { provider: 'cloudflare' })
       expect([method, route, answer.status, answer.body.error.code]).toEqual([method, route, 404, 'unknown_url'])
     }

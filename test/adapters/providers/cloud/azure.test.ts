@@ -28,6 +28,21 @@ describe('Azure', () => {
     await expect.poll(() => auth.seen.length).toBe(2)
   })
 
+  it.each(['soon', '3600', null, undefined])('renews a token early whose life is %s, as an hour', async (expires_in) => {
+    const auth = await server((_seen, response, count) => json(response, { access_token: `token-${count}`, expires_in }))
+    const upstream = await server((_seen, response) => json(response, CHAT))
+    const { t, clock } = await gateway({
+      az: { provider: 'azure', baseUrl: `${upstream.url}/openai/v1`, apiKey: registration(auth.url) },
+    })
+    await ask(t, 'azure/my-deployment')
+    await clock.advance('54m')
+    await ask(t, 'azure/my-deployment')
+    expect(auth.seen).toHaveLength(1)
+    await clock.advance('2m')
+    await ask(t, 'azure/my-deployment')
+    await expect.poll(() => auth.seen.length).toBe(2)
+  })
+
   it('sends a key as `api-key`, and uses deployments with an `api-version`', async () => {
     const upstream = await server((_seen, response) => json(response, CHAT))
     const { t } = await gateway({

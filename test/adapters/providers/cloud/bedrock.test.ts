@@ -160,6 +160,38 @@ describe('Bedrock', () => {
     expect(cut).toContain('before its last event')
   })
 
+  const ADVICE =
+    ' Temporary AWS credentials are not renewed. Give the connection new ones, the key of a user, or a Bedrock API key.'
+
+  it.each([
+    [403, 'ExpiredTokenException', 'The security token included in the request is expired', ADVICE],
+    [400, 'ExpiredToken', 'The provided token has expired.', ADVICE],
+    [403, 'UnrecognizedClientException', 'The security token included in the request is invalid.', ''],
+  ])('fails over when credentials are refused (%s %s), and shows the operator why', async (status, name, message, advice) => {
+    const upstream = await server(({ path }, response) => {
+      if (path.startsWith('/openai'))
+        return json(response, {
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Spare' }, finish_reason: 'stop' }],
+        })
+      response.setHeader('x-amzn-errortype', `${name}:http://internal.amazon.com/`)
+      return json(response, { message }, status)
+    })
+    const temporary = JSON.stringify({ ...KEY, session_token: 'session-canary-of-aws' })
+    const { t } = await gateway({
+      aws: { provider: 'bedrock', baseUrl: upstream.url, apiKey: temporary, priority: 0 },
+      spare: { provider: 'bedrock', baseUrl: `${upstream.url}/openai/v1`, apiKey: 'key', priority: 1 },
+    })
+    expect(await (await ask(t, 'bedrock/m')).text()).toContain('Spare')
+    const { data } = (await (await t.fetch('/api/providers')).json()) as { data: { label: string; state: object }[] }
+    const states = JSON.stringify(data.map(({ state }) => state))
+    expect(states).toContain('auth_failed')
+    expect(states).toContain(`${message.replace(/\.$/, '')}.${advice}"`)
+    expect(states).not.toContain('canary')
+    expect((await ask(t, 'bedrock/m')).status).toBe(200)
+    // The refused ones are not tried again.
+    expect(upstream.seen.filter(({ path }) => path.includes('/converse'))).toHaveLength(1)
+  })
+
   it('takes a Bedrock API key, and the OpenAI-compatible address', async () => {
     const upstream = await server((_seen, response) =>
       json(response, {
