@@ -1,6 +1,6 @@
 // Addresses that were typed by hand, or of things that are gone: the page stands, and a note says what it could not show.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 const WRONG = [
@@ -53,7 +53,6 @@ describe.skipIf(BROWSER === null)('an address of the dashboard (needs chromium)'
   })
   afterAll(async () => {
     await world.t.close()
-    await closeBrowser()
   })
 
   it('with an unknown value shows the page, and a note that removes it', async () => {

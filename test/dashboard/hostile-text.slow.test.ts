@@ -1,8 +1,8 @@
 // Texts of callers and upstreams that try to become code. They are placed wherever the gateway stores what others choose, and every page is
 // visited. The page must stay text: no element of theirs, no violation of the policy, hidden characters shown as escapes.
 import type { Page } from 'playwright-core'
-import { afterAll, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 
 const SET = 'window.__x=1'
@@ -98,8 +98,6 @@ const PATHS = [
 ]
 
 describe.skipIf(BROWSER === null)('hostile texts on every page (needs chromium)', () => {
-  afterAll(closeBrowser)
-
   it('has at least sixty texts', () => expect(TEXTS.length).toBeGreaterThanOrEqual(60))
 
   it('stay texts', async () => {

@@ -1,7 +1,7 @@
 // Every page in a real browser: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settledPage, violations } from './axe.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 const PAGES: readonly (readonly [name: string, path: string])[] = [
@@ -52,7 +52,6 @@ describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () 
     emptyOrigin = (await empty.listen()).url
   })
   afterAll(async () => {
-    await closeBrowser()
     await at.t.close()
     await empty.close()
   })

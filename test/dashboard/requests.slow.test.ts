@@ -1,7 +1,7 @@
 // The page Requests: its list, its filters, and the attempts of one request.
 import { readFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
@@ -10,7 +10,6 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     world = await demo()
   })
   afterEach(() => world.t.close())
-  afterAll(closeBrowser)
 
   const newest = async () =>
     ((await (await fetch(`${world.origin}/api/logs?status=2xx`)).json()) as { data: { request_id: string }[] }).data[0]

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { cheapHash } from '../plugins/sign-in/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 import { difference, drawn, overlaps, picture, THEMES, VIEWS, WIDTHS } from './pictures.ts'
 
@@ -27,7 +27,6 @@ describe.skipIf(BROWSER === null)('pictures of the dashboard (needs chromium)', 
     if (WRITES) mkdirSync(FOLDER, { recursive: true })
   })
   afterAll(async () => {
-    await closeBrowser()
     await at.t.close()
     await locked.close()
   })
