@@ -63,6 +63,8 @@ function browser(): Promise<Browser> {
 
 export interface PageOptions {
   width?: number
+  /** Default: that of a screen of this width. */
+  height?: number
   theme?: 'light' | 'dark'
   /** IANA name. */
   zone?: string
@@ -84,9 +86,17 @@ export interface TestPage {
 
 /** Opens a path of a listening gateway in a fresh context. */
 export async function openPage(origin: string, path: string, options: PageOptions = {}): Promise<TestPage> {
-  const { width = 1280, theme = 'light', zone = 'UTC', expected, javaScript = true, now } = options
+  const {
+    width = 1280,
+    height = width < 500 ? 780 : 860,
+    theme = 'light',
+    zone = 'UTC',
+    expected,
+    javaScript = true,
+    now,
+  } = options
   const context = await (await browser()).newContext({
-    viewport: { width, height: width < 500 ? 780 : 860 },
+    viewport: { width, height },
     colorScheme: theme,
     timezoneId: zone,
     javaScriptEnabled: javaScript,
@@ -124,4 +134,14 @@ export async function openPage(origin: string, path: string, options: PageOption
       expect(problems.filter((problem) => expected?.test(problem) !== true)).toEqual([])
     },
   }
+}
+
+/** Goes to a path as a link of the page does: without a new document, which would take most of the time. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+  }, path)
+  await page.locator('h1').first().waitFor()
 }
