@@ -32,6 +32,20 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     await close()
   })
 
+  it('shows the whole hint of the filter on a narrow screen', async () => {
+    const { page, close } = await openPage(world.origin, '/requests', { width: 360 })
+    const [hint, room] = await page.getByLabel('Filter', { exact: true }).evaluate((field: HTMLInputElement) => {
+      const style = getComputedStyle(field)
+      const pen = new OffscreenCanvas(1, 1).getContext('2d') as OffscreenCanvasRenderingContext2D
+      pen.font = style.font
+      const inside = field.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight)
+      return [pen.measureText(field.placeholder).width, inside] as const
+    })
+    expect(hint).toBeGreaterThan(0)
+    expect(hint).toBeLessThanOrEqual(room)
+    await close()
+  })
+
   it('keeps the columns in the address and in this browser', async () => {
     const { page, close } = await openPage(world.origin, '/requests')
     await page.getByText('Columns ▾').click()
