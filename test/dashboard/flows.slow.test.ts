@@ -154,6 +154,22 @@ describe.skipIf(BROWSER === null)('the dashboard (needs chromium)', () => {
     await close()
   })
 
+  it.each([
+    '/keys?add=1',
+    '/webhooks?add=1',
+    '/system?tab=tokens&add=1',
+  ])('the dialog of %s begins with its first field, not with the button that closes it', async (path) => {
+    const { origin } = await gateway()
+    const { page, close } = await openPage(origin, path)
+    const focused = () =>
+      page.evaluate(() => {
+        const fields = [...document.querySelectorAll('dialog :is(input, select, textarea)')]
+        return fields.length > 0 && document.activeElement === fields[0]
+      })
+    await expect.poll(focused).toBe(true)
+    await close()
+  })
+
   it('is used without a mouse', async () => {
     const { t, origin } = await demo()
     open.push(t)
