@@ -15,6 +15,8 @@ export function Dialog({ title, onClose, guarded = false, children }: DialogProp
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    // The browser would choose the button that closes it again.
+    element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea):not(:disabled)')?.focus()
     // Gives the focus back to where it was.
     return () => element?.close()
   }, [])

@@ -1,12 +1,12 @@
 // Accounts with a sign-in, tunnels, the interception proxy and stored responses in the browser.
 import { readFileSync } from 'node:fs'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { folder } from '../adapters/cli/hookgate.ts'
 import { type FakeHost, fakeHost, HOST, intercepting } from '../plugins/interception/support.ts'
 import { type Setup, setup } from '../plugins/oauth-accounts/support.ts'
 import { expectAccessible } from './axe.ts'
-import { BROWSER, closeBrowser, openPage, type PageOptions, type TestPage } from './browser.ts'
+import { BROWSER, openPage, type PageOptions, type TestPage } from './browser.ts'
 
 const opened = async (t: TestGateway, path: string, options: PageOptions = {}): Promise<TestPage> => {
   const { url } = await t.listen()
@@ -18,7 +18,6 @@ const opened = async (t: TestGateway, path: string, options: PageOptions = {}): 
 describe.skipIf(BROWSER === null)('accounts with a sign-in (needs chromium)', () => {
   let s: Setup
   afterEach(() => s.close())
-  afterAll(closeBrowser)
   const open = (path: string, options: PageOptions = {}) => opened(s.t, path, { now: s.clock.now(), ...options })
 
   it('signs in with a browser: a wrong address is refused at its field, the right one makes the account', async () => {
@@ -120,7 +119,6 @@ describe.skipIf(BROWSER === null)('the edges of a local gateway (needs chromium)
     vendor?.close()
     vendor = undefined
   })
-  afterAll(closeBrowser)
 
   it('says why a tunnel is not opened', async () => {
     t = await createTestGateway({})

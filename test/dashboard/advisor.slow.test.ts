@@ -1,15 +1,14 @@
 // The advisor in the browser: a recommendation with its arithmetic, applied on probation, confirmed and rolled back; what the file owns; the
 // digest; addresses typed by hand.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { times, virtualModel, type World, world } from '../plugins/advisor/support.ts'
 import { expectAccessible } from './axe.ts'
-import { BROWSER, closeBrowser, openPage, type PageOptions, type TestPage } from './browser.ts'
+import { BROWSER, openPage, type PageOptions, type TestPage } from './browser.ts'
 
 describe.skipIf(BROWSER === null)('the advisor in the dashboard (needs chromium)', () => {
   let w: World
   afterEach(() => w.t.close())
-  afterAll(closeBrowser)
 
   const open = async (path: string, options: PageOptions = {}): Promise<TestPage> => {
     const { url } = await w.t.listen()

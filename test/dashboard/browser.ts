@@ -1,4 +1,4 @@
-// A real Chromium for tests of the dashboard: one for the run, a fresh context for each page. Every page fails on a violation of the
+// A real Chromium for tests of the dashboard: one for each worker of the run, a fresh context for each page. Every page fails on a violation of the
 // content security policy, an error in the console, a request to another origin, and an answer above 499.
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -26,7 +26,24 @@ function findBrowser(): string | null {
   return null
 }
 
+/**
+ * Features of the browser's own window, which is never seen: each window would start processes of its own that draw the address bar. The
+ * browser obeys the last list that it is given, so what playwright-core switches off stands here as well.
+ */
+const WITHOUT = [
+  ...['SpareRendererForSitePerProcess', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+  ...[
+    'AvoidUnnecessaryBeforeUnloadCheckSync',
+    'DestroyProfileOnBrowserClose',
+    'HttpsUpgrades',
+    'HttpsFirstBalancedModeAutoEnable',
+  ],
+  ...['LensOverlay', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],
+  ...['TcpPortRandomizationWin', 'OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+]
+
 const ARGUMENTS = [
+  `--disable-features=${WITHOUT.join(',')}`,
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -38,18 +55,16 @@ const ARGUMENTS = [
 
 let running: Promise<Browser> | null = null
 
+/** Files of a worker share it, and it ends with the worker. */
 function browser(): Promise<Browser> {
   running ??= chromium.launch({ executablePath: BROWSER as string, args: ARGUMENTS })
   return running
 }
 
-export async function closeBrowser(): Promise<void> {
-  await (await running)?.close()
-  running = null
-}
-
 export interface PageOptions {
   width?: number
+  /** Default: that of a screen of this width. */
+  height?: number
   theme?: 'light' | 'dark'
   /** IANA name. */
   zone?: string
@@ -71,9 +86,17 @@ export interface TestPage {
 
 /** Opens a path of a listening gateway in a fresh context. */
 export async function openPage(origin: string, path: string, options: PageOptions = {}): Promise<TestPage> {
-  const { width = 1280, theme = 'light', zone = 'UTC', expected, javaScript = true, now } = options
+  const {
+    width = 1280,
+    height = width < 500 ? 780 : 860,
+    theme = 'light',
+    zone = 'UTC',
+    expected,
+    javaScript = true,
+    now,
+  } = options
   const context = await (await browser()).newContext({
-    viewport: { width, height: width < 500 ? 780 : 860 },
+    viewport: { width, height },
     colorScheme: theme,
     timezoneId: zone,
     javaScriptEnabled: javaScript,
@@ -111,4 +134,14 @@ export async function openPage(origin: string, path: string, options: PageOption
       expect(problems.filter((problem) => expected?.test(problem) !== true)).toEqual([])
     },
   }
+}
+
+/** Goes to a path as a link of the page does: without a new document, which would take most of the time. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+    return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+  }, path)
+  await page.locator('h1').first().waitFor()
 }

@@ -1,11 +1,10 @@
 // The first steps on the cloud profile, which does not offer the provider `echo`.
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 let t: TestGateway
 afterEach(() => t.close())
-afterAll(closeBrowser)
 
 it.skipIf(BROWSER === null)('the cloud profile proposes no provider that it does not offer (needs chromium)', async () => {
   t = await createTestGateway({ config: {} })

@@ -1,11 +1,11 @@
 // What the dashboard does when the gateway fails, is replaced, forgets the session or is slow.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { pin } from '../../core/config/define.ts'
 import { folder, type Serving, serving } from '../adapters/cli/hookgate.ts'
 import { cheapHash, PASSWORD } from '../plugins/sign-in/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 import { relay } from './relay.ts'
 
@@ -16,7 +16,6 @@ describe.skipIf(BROWSER === null)('the dashboard and a gateway that fails (needs
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close()
   })
-  afterAll(closeBrowser)
 
   async function gateway(env: Record<string, string> = {}): Promise<{ t: TestGateway; origin: string; port: number }> {
     const t = await createTestGateway({ env })

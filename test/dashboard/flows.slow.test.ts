@@ -1,9 +1,9 @@
 // The tasks of people who use the dashboard, in a real browser over a listening gateway.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 
 const run = promisify(execFile)
@@ -19,7 +19,6 @@ describe.skipIf(BROWSER === null)('the dashboard (needs chromium)', () => {
   afterEach(async () => {
     for (const t of open.splice(0)) await t.close()
   })
-  afterAll(closeBrowser)
 
   async function gateway(env: Record<string, string> = {}): Promise<{ t: TestGateway; origin: string }> {
     const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false', ...env } })
@@ -152,6 +151,22 @@ describe.skipIf(BROWSER === null)('the dashboard (needs chromium)', () => {
     expect(await field.getByRole('spinbutton').getAttribute('aria-invalid')).toBe('true')
     // The page keeps the text that was typed.
     expect(await page.getByLabel('Requests per minute').inputValue()).toBe('-1')
+    await close()
+  })
+
+  it.each([
+    '/keys?add=1',
+    '/webhooks?add=1',
+    '/system?tab=tokens&add=1',
+  ])('the dialog of %s begins with its first field, not with the button that closes it', async (path) => {
+    const { origin } = await gateway()
+    const { page, close } = await openPage(origin, path)
+    const focused = () =>
+      page.evaluate(() => {
+        const fields = [...document.querySelectorAll('dialog :is(input, select, textarea)')]
+        return fields.length > 0 && document.activeElement === fields[0]
+      })
+    await expect.poll(focused).toBe(true)
     await close()
   })
 

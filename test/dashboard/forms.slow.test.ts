@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScript } from '../../adapters/simulation/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 interface Form {
   readonly path: string
@@ -216,7 +216,6 @@ describe.skipIf(BROWSER === null)('a refusal stands at its field (needs chromium
     origin = (await t.listen()).url
   })
   afterAll(async () => {
-    await closeBrowser()
     await t.close()
   })
 

@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FrameLocator, Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage, type TestPage } from './browser.ts'
+import { BROWSER, openPage, type TestPage } from './browser.ts'
 import { type FramePlugin, framePlugin } from './frame-plugin.ts'
 
 const BOARD = '/system?tab=plugins&open=shop&page=board'
@@ -20,7 +20,6 @@ describe.skipIf(BROWSER === null)("a plugin's page (needs chromium)", () => {
     elsewhere?.close()
     hits.length = 0
   })
-  afterAll(closeBrowser)
 
   async function show(script: string, env = {}): Promise<TestPage & { shop: FramePlugin; frame: FrameLocator; origin: string }> {
     elsewhere = createServer((request, response) => {

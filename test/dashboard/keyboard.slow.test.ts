@@ -1,8 +1,8 @@
 // The tasks of the dashboard without a mouse. At each step the focus is on something that is on the screen, and is marked.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage, type TestPage } from './browser.ts'
+import { BROWSER, openPage, type TestPage } from './browser.ts'
 
 const MOST_TABS = 90
 
@@ -33,7 +33,6 @@ describe.skipIf(BROWSER === null)('the dashboard without a mouse (needs chromium
   afterEach(async () => {
     await t.close()
   })
-  afterAll(closeBrowser)
 
   const focus = (): Promise<Focus> =>
     page.evaluate(() => {

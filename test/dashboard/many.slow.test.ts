@@ -1,12 +1,12 @@
 // Large things: the page draws few rows of many, and answers within a second.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway, type TestGatewayOptions } from '../../adapters/testing/test-gateway.ts'
 import { sql } from '../../core/db/sql.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import { makeKey } from '../plugins/keys/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const MOST_ROWS = 60
 const USABLE_MS = 1000
@@ -18,7 +18,6 @@ describe.skipIf(BROWSER === null)('the dashboard with much (needs chromium)', ()
   let db: Db
   let origin: string
   afterEach(() => t.close())
-  afterAll(closeBrowser)
 
   async function start(options: TestGatewayOptions = {}): Promise<void> {
     const reader = definePlugin({

@@ -1,12 +1,12 @@
 // At night, on a telephone: an outage at an upstream, a model that is locked, a budget that is used up. From the overview the cause and the
 // lever are at most three taps away, the lever works, and the audit log says who pulled it.
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply, type Step } from '../../adapters/testing/script.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../adapters/testing/scripted-upstream.ts'
 import { type Site, site } from '../plugins/budgets/support.ts'
 import { bearer } from '../plugins/keys/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const WIDTH = 360
 
@@ -19,7 +19,6 @@ describe.skipIf(BROWSER === null)('the dashboard at three in the morning (needs 
     await s.close()
     await acme.close()
   })
-  afterAll(closeBrowser)
 
   /** Requests for `coder` go to acme first, then to another provider. */
   async function start(...steps: Step[]): Promise<string> {

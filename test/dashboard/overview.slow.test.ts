@@ -1,14 +1,13 @@
 // The overview: an hour by minutes, the comparison with the time before, a lever with its reason, and the mark of figures of one process.
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { bearer, makeKey } from '../plugins/keys/support.ts'
 import { expectAccessible } from './axe.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 describe.skipIf(BROWSER === null)('the overview (needs chromium)', () => {
   let at: Demo
   afterEach(() => at.t.close())
-  afterAll(closeBrowser)
 
   it('compares an hour with the same hour yesterday', async () => {
     at = await demo()

@@ -1,6 +1,6 @@
 // How the dashboard keeps what it has read: after a failure, and after a change.
-import { afterAll, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'late' }] })
@@ -8,8 +8,6 @@ const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'l
 const focus = 'dispatchEvent(new Event("focus"))'
 
 describe.skipIf(BROWSER === null)('data on the page (needs chromium)', () => {
-  afterAll(closeBrowser)
-
   it('has its own age when a newer read fails, and the next read replaces it', async () => {
     const { t, origin } = await demo()
     const { page, close } = await openPage(origin, '/keys', { expected: /503/ })

@@ -1,10 +1,10 @@
 // What the dashboard and its server refuse to others, and what a browser without JavaScript and a key without a permission get to see.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { ask, bearer, makeKey } from '../plugins/keys/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const OTHER = /a request to |ERR_|frame|Failed to|40[13]|Refused|violates|CORS/
 
@@ -22,7 +22,6 @@ describe.skipIf(BROWSER === null)('the dashboard refuses (needs chromium)', () =
     site?.close()
     site = null
   })
-  afterAll(closeBrowser)
 
   /** A page of somebody else, under another origin. */
   async function elsewhere(html: string): Promise<string> {

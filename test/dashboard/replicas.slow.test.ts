@@ -1,12 +1,12 @@
 // Two replicas over PostgreSQL and Redis, a dashboard at each: a key that is revoked in one is refused by the other within two seconds.
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { text } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { ask, bearer, makeKey } from '../plugins/keys/support.ts'
 import { type TestPostgres, testPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../support/redis.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const missing = [BROWSER === null ? 'no chromium' : null, await whyNoPostgres(), await whyNoRedis()].filter((one) => one !== null)
 /** The promise of the product. */
@@ -36,7 +36,6 @@ describe.skipIf(missing.length > 0)(`dashboards of two replicas ${missing.join('
     replicas = []
     await database.drop()
   })
-  afterAll(closeBrowser)
 
   it('a key that one revokes is refused by the other within two seconds, and its dashboard shows that', async () => {
     const [a, b] = replicas as [TestGateway, TestGateway]

@@ -1,7 +1,7 @@
 // The page Requests: its list, its filters, and the attempts of one request.
 import { readFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
@@ -10,7 +10,6 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     world = await demo()
   })
   afterEach(() => world.t.close())
-  afterAll(closeBrowser)
 
   const newest = async () =>
     ((await (await fetch(`${world.origin}/api/logs?status=2xx`)).json()) as { data: { request_id: string }[] }).data[0]
@@ -30,6 +29,20 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
     await expect.poll(() => page.getByRole('checkbox', { name: 'chat', exact: true }).isVisible()).toBe(false)
     await page.getByLabel('Filter', { exact: true }).fill('model:gpt*')
     await page.getByText('the log compares whole names').waitFor()
+    await close()
+  })
+
+  it('shows the whole hint of the filter on a narrow screen', async () => {
+    const { page, close } = await openPage(world.origin, '/requests', { width: 360 })
+    const [hint, room] = await page.getByLabel('Filter', { exact: true }).evaluate((field: HTMLInputElement) => {
+      const style = getComputedStyle(field)
+      const pen = new OffscreenCanvas(1, 1).getContext('2d') as OffscreenCanvasRenderingContext2D
+      pen.font = style.font
+      const inside = field.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight)
+      return [pen.measureText(field.placeholder).width, inside] as const
+    })
+    expect(hint).toBeGreaterThan(0)
+    expect(hint).toBeLessThanOrEqual(room)
     await close()
   })
 

@@ -1,8 +1,8 @@
 // The frame around every page: how things are shown, who is signed in, what needs attention, and the palette.
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { VERSION } from '../../core/version.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 
 describe.skipIf(BROWSER === null)('the shell of the dashboard (needs chromium)', () => {
@@ -10,7 +10,6 @@ describe.skipIf(BROWSER === null)('the shell of the dashboard (needs chromium)',
   afterEach(async () => {
     for (const t of open.splice(0)) await t.close()
   })
-  afterAll(closeBrowser)
 
   async function world(): Promise<{ t: TestGateway; origin: string }> {
     const made = await demo()

@@ -2,7 +2,7 @@
 import type { Page, Response as PageResponse } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { built, folder, hookgate, type Serving, serving } from '../adapters/cli/hookgate.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const config = (models: string) => `
 import { defineConfig, secret } from 'hookgate'
@@ -38,7 +38,6 @@ describe.skipIf(BROWSER === null)('simulate in the dashboard (needs chromium)', 
     server = await serving([], { cwd, env: { GATEWAY_DATA_DIR: cwd, ...KEYS } })
   })
   afterAll(async () => {
-    await closeBrowser()
     server.child.kill('SIGTERM')
     await server.exited
   })

@@ -1,12 +1,12 @@
 // How fast the dashboard is. Counts of rows and connections are checked, and the CPU time of a frame while scrolling as the median of
 // windows. Other times depend on the machine and are printed.
 import type { CDPSession, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { sql } from '../../core/db/sql.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Db } from '../../core/types/ports/db.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const MOST_ROWS = 60
 const ROWS = 10_000
@@ -44,7 +44,6 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
     await t.untilCommitted(1)
   })
   afterEach(() => t.close())
-  afterAll(closeBrowser)
 
   /** Copies the one row of the log until there are so many. */
   async function fillLog(rows: number): Promise<void> {

@@ -1,6 +1,6 @@
 // The page System: the pipeline with its generations, settings with their origin, and the audit log.
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 
 describe.skipIf(BROWSER === null)('the page System (needs chromium)', () => {
@@ -8,7 +8,6 @@ describe.skipIf(BROWSER === null)('the page System (needs chromium)', () => {
   afterEach(async () => {
     for (const { t } of open.splice(0)) await t.close()
   })
-  afterAll(closeBrowser)
 
   async function world(): Promise<Demo> {
     const made = await demo()

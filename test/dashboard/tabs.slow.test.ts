@@ -1,9 +1,9 @@
 // Several tabs, one stream; and nothing at all while nobody looks.
 
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const LIVE = '● live'
 
@@ -18,7 +18,6 @@ describe.skipIf(BROWSER === null)('tabs of the dashboard (needs chromium)', () =
     origin = (await t.listen()).url
   })
   afterEach(() => t.close())
-  afterAll(closeBrowser)
 
   /** Sends a request whose model is its mark in the list. */
   async function request(mark: string): Promise<void> {

@@ -1,12 +1,12 @@
 // Accounts in the dashboard, in a real browser: sign-up, letters, members, organizations, and the identity provider.
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { CLIENT } from '../plugins/oidc/fake-issuer.ts'
 import { realProvider } from '../plugins/oidc/real-provider.ts'
 import { type RecordingLog, recordingLog } from '../support/recording-log.ts'
 import { violations } from './axe.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 const PASSWORD = 'correct horse battery staple'
 /** Calls without a session are refused, and the browser logs that. */
@@ -29,7 +29,6 @@ describe.skipIf(BROWSER === null)('accounts in the dashboard (needs chromium)', 
   afterEach(async () => {
     for (const one of open.splice(0).reverse()) await one.close()
   })
-  afterAll(closeBrowser)
 
   async function tenants(env: Record<string, string> = {}): Promise<{ t: TestGateway; origin: string; log: RecordingLog }> {
     const log = recordingLog()

@@ -1,12 +1,12 @@
 // One seeded day on every page that shows money: with failovers, cached answers, callers that left, a model without a price, and a change
 // of the clocks. Each figure is the one of /api/reports, to the nano-dollar, whatever the zone of the reader and of the budgets.
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { fail, reply, type Step } from '../../adapters/testing/script.ts'
 import { type Site, site, turns, wallClock } from '../plugins/budgets/support.ts'
 import { bearer } from '../plugins/keys/support.ts'
 import { seeded } from '../plugins/virtual-models/support.ts'
-import { BROWSER, closeBrowser, openPage } from './browser.ts'
+import { BROWSER, openPage } from './browser.ts'
 
 /** Clocks in St. John's go back in the first hours of this day: it has 25 hours there. */
 const MIDNIGHT = Date.UTC(2026, 10, 1)
@@ -52,7 +52,6 @@ describe.skipIf(BROWSER === null)('figures of the dashboard (needs chromium)', (
   let s: Site
   let origin: string
   afterEach(() => s.close())
-  afterAll(closeBrowser)
 
   async function start(zone: string): Promise<void> {
     const clock = wallClock(MIDNIGHT + 1_800_000)

@@ -25,7 +25,7 @@ export function Toolbar({ text, wrong, onText, range, query }: ToolbarProps) {
         data-filter
         aria-label="Filter"
         aria-invalid={wrong}
-        placeholder={`status:5xx model:gpt-4o   or ${FILTER_WORDS.slice(2, 6).join(', ')} …`}
+        placeholder="status:5xx model:gpt-4o"
         title={`Filters: ${FILTER_WORDS.join(', ')}; other words search ids and error messages`}
         spellcheck={false}
         value={text}

@@ -85,22 +85,24 @@ export function Audit() {
                   value={action}
                   onInput={(event) => setQuery({ action: event.currentTarget.value, cursor: null })}
                 />
-                <input
-                  class="filter-input"
-                  type="date"
-                  aria-label="From this day, UTC"
-                  title="From this day, UTC"
-                  value={since}
-                  onChange={(event) => setQuery({ since: event.currentTarget.value, cursor: null })}
-                />
-                <input
-                  class="filter-input"
-                  type="date"
-                  aria-label="To this day, UTC"
-                  title="To this day, UTC"
-                  value={until}
-                  onChange={(event) => setQuery({ until: event.currentTarget.value, cursor: null })}
-                />
+                <label class="filter-day">
+                  From this day, UTC
+                  <input
+                    class="filter-input"
+                    type="date"
+                    value={since}
+                    onChange={(event) => setQuery({ since: event.currentTarget.value, cursor: null })}
+                  />
+                </label>
+                <label class="filter-day">
+                  To this day, UTC
+                  <input
+                    class="filter-input"
+                    type="date"
+                    value={until}
+                    onChange={(event) => setQuery({ until: event.currentTarget.value, cursor: null })}
+                  />
+                </label>
                 <input
                   class="filter-input"
                   type="search"
