@@ -16,7 +16,7 @@ const MEMBERS: Readonly<Record<string, VendorIdKind>> = {
   file_ids: 'file',
 }
 
-/** What a request refers to. */
+/** Reports each id that a request refers to. */
 export function idsOfRequest({ state, messages, tools }: Frozen<CanonicalRequest>, on: OnId): void {
   if (state?.container !== undefined) idsIn({ container: state.container }, on)
   for (const tool of tools) if (tool.t === 'server') idsIn(tool.raw, on)
@@ -37,7 +37,7 @@ function idsOfSent(part: Frozen<Part>, on: OnId): void {
   }
 }
 
-/** What a part of an answer created. */
+/** Reports each id of what a part of an answer created. */
 export function idsOfAnswer(part: Frozen<Part>, on: OnId): void {
   const item = 'itemId' in part ? part.itemId : part.ext?.responses?.item
   if (typeof item === 'string') on('item', item)
