@@ -137,6 +137,19 @@ describe('a body that comes too slowly', () => {
   })
 })
 
+describe('a body that goes on too slowly after its 408', () => {
+  it.each([5000, 500_000])('holds no connection: %i bytes', async (bytes) => {
+    const clock = fakeClock()
+    const { t, server } = await listening({ config: ECHO, env: { MIN_BODY_BYTES_PER_SEC: '1000' }, ports: { clock } })
+    const slow = await hold(server.port, 10, bytes)
+    await untilReceived(t, 10)
+    await clock.advance(10_000)
+    await until(() => slow.answer().includes('request_timeout'))
+    expect(slow.answer()).toMatch(/^connection: close\r$/im)
+    await until(() => slow.socket.readableEnded)
+  })
+})
+
 describe('under pressure', () => {
   it.each(DIALECTS)('%s: new requests get 503 `overloaded` with Retry-After, streams go on, health answers', async (dialect) => {
     let release = (): void => {}
