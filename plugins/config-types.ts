@@ -180,7 +180,7 @@ declare module '../core/config/option-types.ts' {
     stripUnsupportedFields: boolean
     /** Globs of models that think in tags inside the text. The gateway moves these thoughts to the reasoning channel. */
     thinkTagModels: string
-    /** Refuse ids of stored responses that another key created; auto: on in the profile cloud. */
+    /** Refuse ids of what vendors store for another key: responses, items, containers, files; auto: on in the profile cloud. */
     vendorIds: 'auto' | 'on' | 'off'
     /** Strict mode: refuse models that are not virtual. */
     virtualModelsOnly: boolean

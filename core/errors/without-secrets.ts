@@ -1,5 +1,6 @@
 // Cleans an upstream's error for callers, logs and records. Its texts may repeat secrets that the upstream was sent, and its code and
 // type may be any text.
+import { withoutAccounts } from '../text/account-ids.ts'
 import { sanitizeMessage } from '../text/sanitize.ts'
 import { secretMask } from '../text/secret-mask.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
@@ -8,9 +9,10 @@ import { type GatewayError, unnamedType } from './gateway-error.ts'
 const MAX_SLUG = 64
 const MAX_PARAM = 200
 
-/** Returns the same error when there is nothing to remove or correct. */
-export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
-  const mask = secretMask(secrets)
+/** Returns the same error when there is nothing to remove or correct. `foreign`: the vendor's account is another organization's. */
+export function withoutSecrets(error: GatewayError, secrets: readonly string[], foreign = false): GatewayError {
+  const hide = secretMask(secrets)
+  const mask = foreign ? (text: string) => withoutAccounts(hide(text)) : hide
   const slug = (text: string | null) => (text === null ? null : slugOf(mask(text)))
   const message = sanitizeMessage(mask(error.message))
   const ours = error.upstream === null

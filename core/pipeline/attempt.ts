@@ -4,6 +4,7 @@ import { withoutSecrets } from '../errors/without-secrets.ts'
 import { forkBody, parseInTurns } from '../json/wire-body.ts'
 import { capsOf } from '../models/model-caps.ts'
 import { checkedModelId } from '../models/model-id.ts'
+import { isForeign } from '../records/request-record.ts'
 import type { ConnectionService } from '../services.ts'
 import { credentialsIn, credentialsOf } from '../text/sanitize.ts'
 import { LARGE_BODY, LARGE_REQUEST } from '../timing/yield-queue.ts'
@@ -77,7 +78,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     if (authorizing) await authorizing
     ctx.throwIfStopped()
     const clean = (error: GatewayErrorShape) =>
-      withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection))
+      withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection), isForeign(candidate))
     const send = () => {
       const byteLane = answersInBytes(ctx, call, upstream)
       attempt.lane = byteLane ? 'bytes' : 'events'
@@ -90,7 +91,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const own = GatewayError.from(error)
     const status = own.upstream?.status
     if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
-    throw withoutSecrets(own, sentCredentials(wire, secret, connection))
+    throw withoutSecrets(own, sentCredentials(wire, secret, connection), isForeign(candidate))
   }
 }
 

@@ -5,6 +5,8 @@ import { encodeUtf8 } from './bytes.ts'
 const MIN_SECRET = 4
 /** A truncated text may end with the beginning of a secret. */
 const MIN_BEGINNING = 8
+/** Elsewhere a beginning this long counts; a shorter one may be the public prefix of all keys of a vendor. */
+const MIN_INNER = 12
 /** Fewer characters of base64 occur in ordinary text by chance. */
 const MIN_BASE64 = 8
 const HIDDEN = '***'
@@ -18,7 +20,8 @@ export function secretMask(secrets: readonly string[]): Mask {
   if (known.length === 0) return (text) => text
   const spellings = known.flatMap((secret) => [spelled(secret), inHex(secret), ...inBase64(secret).map(literally)])
   const pattern = new RegExp(spellings.join('|'), 'gi')
-  return (text) => known.reduce(withoutBeginning, text.replace(pattern, HIDDEN))
+  return (text) =>
+    known.reduce((clean, secret) => withoutInner(withoutBeginning(clean, secret), secret), text.replace(pattern, HIDDEN))
 }
 
 /** Matches each character itself or one of its escapes. */
@@ -72,4 +75,21 @@ function withoutBeginning(text: string, secret: string): string {
   for (let length = Math.min(small.length, end); length >= MIN_BEGINNING; length--)
     if (tail.endsWith(small.slice(0, length))) return `${text.slice(0, end - length)}${HIDDEN}${text.slice(end)}`
   return text
+}
+
+/** Masks what an upstream shortened itself: `sk-live-abcdef… is wrong`. */
+function withoutInner(text: string, secret: string): string {
+  const small = secret.toLowerCase()
+  const searched = text.toLowerCase()
+  // Some letters have another length in lower case.
+  if (small.length <= MIN_INNER || searched.length !== text.length) return text
+  const start = small.slice(0, MIN_INNER)
+  let [clean, from] = ['', 0]
+  for (let at = searched.indexOf(start); at !== -1; at = searched.indexOf(start, from)) {
+    let length = MIN_INNER
+    while (length < small.length && searched[at + length] === small[length]) length++
+    clean += text.slice(from, at) + HIDDEN
+    from = at + length
+  }
+  return clean + text.slice(from)
 }

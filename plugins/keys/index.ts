@@ -7,6 +7,7 @@ import type { Principal, RequestContext } from '../../core/types/request/context
 import { keyRoutes } from './api.ts'
 import { identified, principalOf, UNKNOWN_KEY, unknownKey } from './authenticate.ts'
 import { migrations } from './migrations.ts'
+import { refuseOtherModels } from './other-models.ts'
 import { keyResource } from './resource.ts'
 import { KEY_PREFIX, wellFormed } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
@@ -112,6 +113,7 @@ export const keys = definePlugin({
         throw GatewayError.forbidden(
           `This client key may not use the model \`${ctx.requestedModel.slice(0, 256)}\`. Its allow-list decides on the model string exactly as it is sent.`,
         )
+      refuseOtherModels(ctx)
     })
 
     const announced = async (row: KeyRow): Promise<void> => {

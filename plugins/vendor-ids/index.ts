@@ -1,16 +1,15 @@
-// Responses and conversations that a vendor stores belong to the client key that created them. On a shared upstream account another
-// key could otherwise read them by their ids. Ids that the gateway did not see created are passed on.
+// Responses, conversations, items, containers and files that a vendor stores belong to the client key that created them. On a shared
+// upstream account another key could otherwise read them by their ids. Ids that the gateway did not see created are passed on.
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { searchable } from '../../core/text/bytes.ts'
-import type { Ext, Frozen, Json } from '../../core/types/request/canonical.ts'
+import type { Ext, Frozen, Part } from '../../core/types/request/canonical.ts'
 import type { Principal, RequestContext } from '../../core/types/request/context.ts'
+import { idOf, idsIn, idsOfAnswer, idsOfRequest, type VendorIdKind } from './named-ids.ts'
 
 /** Longer ids are not recorded. */
 const MAX_ID = 256
-
-export type VendorIdKind = 'response' | 'conversation'
 
 const owned = z.object({ owner: z.string() })
 
@@ -28,13 +27,14 @@ export const vendorIds = definePlugin({
   variables: {
     VENDOR_IDS: {
       option: 'enforce',
-      about: 'Refuse ids of stored responses that another key created; auto: on in the profile cloud.',
+      about:
+        'Refuse ids of what vendors store for another key: responses, items, containers, files; auto: on in the profile cloud.',
     },
   },
   setup(gateway, config) {
     const { log, profile, storage, vault } = gateway
     if (config.enforce === 'off' || (config.enforce === 'auto' && profile !== 'cloud')) return
-    const created = gateway.slot<boolean>()
+    const created = gateway.slot<{ stored: boolean; tools: boolean }>()
     const seen = gateway.slot<Set<string>>()
 
     const keyOf = (kind: VendorIdKind, id: string): string => vault.mac('vendor-id', JSON.stringify([kind, id]))
@@ -62,26 +62,49 @@ export const vendorIds = definePlugin({
         const { state } = ctx.request as RequestContext<'chat'>['request']
         const previous = state?.previousResponseId ?? null
         if (await isForeign(ctx, 'response', previous)) throw unknownResponse(previous as string)
-        const conversation = conversationIn(state?.conversation)
+        const conversation = idOf(state?.conversation)
         if (await isForeign(ctx, 'conversation', conversation)) throw unknownConversation(conversation as string)
       },
       { when: (ctx) => ctx.dialect === 'responses' && refersToState(ctx.rawBody) },
     )
 
     gateway.hook(
+      'request',
+      async (ctx) => {
+        const named = new Map<string, VendorIdKind>()
+        idsOfRequest((ctx.request as RequestContext<'chat'>['request']) ?? {}, (kind, id) => named.set(id, kind))
+        for (const [id, kind] of named) if (await isForeign(ctx, kind, id)) throw unknown(kind, id)
+      },
+      { operation: 'chat', when: namesStored },
+    )
+
+    gateway.hook(
       'encoded',
       (ctx, { codec, request }) => {
         const stored = codec.upstream === 'responses' && request.state?.store !== false
-        created.set(ctx, stored)
+        const tools = request.state?.container !== undefined || request.tools.some(({ t }) => t === 'server')
+        created.set(ctx, { stored: stored && ctx.dialect === 'responses', tools })
       },
-      { operation: 'chat', when: (ctx) => ctx.dialect === 'responses' },
+      { operation: 'chat', when: (ctx) => ctx.dialect === 'responses' || usesTools(ctx.rawBody) },
     )
 
     const learn = (ctx: RequestContext, id: string | null, ext: Frozen<Ext> | undefined): void => {
-      remember(ctx, 'response', id)
-      remember(ctx, 'conversation', conversationIn(ext?.responses?.conversation))
+      if (created.get(ctx)?.stored === true) {
+        remember(ctx, 'response', id)
+        remember(ctx, 'conversation', idOf(ext?.responses?.conversation))
+      }
+      if (ext?.messages !== undefined) idsIn(ext.messages, (kind, named) => remember(ctx, kind, named))
     }
-    const when = (ctx: RequestContext): boolean => created.get(ctx) === true
+    const learnPart = (ctx: RequestContext, part: Frozen<Part>): void => {
+      const items = created.get(ctx)?.stored === true
+      idsOfAnswer(part, (kind, id) => {
+        if (kind !== 'item' || items) remember(ctx, kind, id)
+      })
+    }
+    const when = (ctx: RequestContext): boolean => {
+      const found = created.get(ctx)
+      return found !== undefined && (found.stored || found.tools)
+    }
     gateway.hook(
       'stream',
       (ctx) => ({
@@ -89,11 +112,19 @@ export const vendorIds = definePlugin({
         event(event) {
           if (event.e === 'start') learn(ctx, event.id, event.ext)
           else if (event.e === 'end') learn(ctx, null, event.ext)
+          else if (event.e === 'part_stop') learnPart(ctx, event.full)
         },
       }),
       { order: 'pre', when },
     )
-    gateway.hook('response', (ctx, { id, ext }) => learn(ctx, id, ext), { order: 'pre', operation: 'chat', when })
+    gateway.hook(
+      'response',
+      (ctx, { id, ext, choices }) => {
+        learn(ctx, id, ext)
+        for (const { parts } of choices) for (const part of parts) learnPart(ctx, part)
+      },
+      { order: 'pre', operation: 'chat', when },
+    )
   },
 })
 
@@ -101,21 +132,22 @@ function ownerOf({ keyId, orgId }: Principal): string {
   return JSON.stringify([orgId, keyId])
 }
 
-/** `conversation` is an id, or an object with one. */
-function conversationIn(value: Frozen<Json> | undefined): string | null {
-  if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  const { id } = value as { readonly id?: unknown }
-  return typeof id === 'string' ? id : null
-}
+/** A letter of a member name may be escaped; letters of other scripts have other escapes. */
+const ESCAPED = ['\\u005', '\\u006', '\\u007']
+const STATE = ['previous_response_id', 'conversation', ...ESCAPED]
+const STORED = ['"container', '"file_id', ...ESCAPED]
+const TOOLS = ['"code_', '"web_', '"file_search', '"container', ...ESCAPED]
 
-const MEMBERS = ['previous_response_id', 'conversation', '\\u']
+const refersToState = (body: Uint8Array | null): boolean => hasAny(body, STATE)
+const namesStored = ({ rawBody, dialect }: RequestContext): boolean =>
+  hasAny(rawBody, STORED) || (dialect === 'responses' && hasAny(rawBody, ['"id"']))
+const usesTools = (body: Uint8Array | null): boolean => hasAny(body, TOOLS)
 
 /** A byte search, so that requests without these members are not decoded. A key may be escaped, so an escape counts as a match. */
-function refersToState(body: Uint8Array | null): boolean {
+function hasAny(body: Uint8Array | null, texts: readonly string[]): boolean {
   if (body === null) return true
   const bytes = searchable(body, 0, body.length)
-  return MEMBERS.some((text) => bytes.includes(text))
+  return texts.some((text) => bytes.includes(text))
 }
 
 /** The same answer as the vendor's for an unknown id. */
@@ -133,6 +165,18 @@ function unknownConversation(id: string): GatewayError {
     type: 'invalid_request_error',
     param: 'conversation',
     code: 'conversation_not_found',
+  })
+}
+
+const WORDS = { item: ['Item', 'input'], container: ['Container', 'container'], file: ['File', 'file_id'] } as const
+
+function unknown(kind: VendorIdKind, id: string): GatewayError {
+  const [noun, param] = WORDS[kind as keyof typeof WORDS]
+  return new GatewayError(`${noun} with id '${id}' not found.`, {
+    status: 404,
+    type: 'invalid_request_error',
+    param,
+    code: `${kind}_not_found`,
   })
 }
 

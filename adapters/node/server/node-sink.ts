@@ -125,7 +125,8 @@ export class NodeSink implements Sink {
     this.#head = null
     const list =
       length === null || status === 204 || status === 304 ? [...headers] : [...headers, 'content-length', String(length)]
-    if (!this.#req.complete && !hasShortBody(this.#req)) list.push('connection', 'close')
+    // A body that came too slowly keeps coming slowly, and would hold the connection.
+    if (!this.#req.complete && (status === 408 || !hasShortBody(this.#req))) list.push('connection', 'close')
     if (this.#res.writeHead === WRITE_HEAD) this.#res.writeHead(status, list)
     else this.#setHead(status, list)
   }

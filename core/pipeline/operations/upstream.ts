@@ -4,6 +4,7 @@ import { GatewayError } from '../../errors/gateway-error.ts'
 import { withoutSecrets } from '../../errors/without-secrets.ts'
 import { jsonBytes } from '../../json/json-bytes.ts'
 import { forkBody, writtenBody } from '../../json/wire-body.ts'
+import { isForeign } from '../../records/request-record.ts'
 import type { ConnectionService } from '../../services.ts'
 import { credentialsOf } from '../../text/sanitize.ts'
 import type { GatewayErrorShape } from '../../types/error.ts'
@@ -95,7 +96,7 @@ export class UpstreamCalls implements OperationUpstream {
 
   /** Removes what was sent as a credential from an error. */
   clean(error: GatewayError): GatewayError {
-    return withoutSecrets(error, this.#sent)
+    return withoutSecrets(error, this.#sent, isForeign(this.#call.candidate))
   }
 
   readonly #decodeError = (status: number, headers: UpstreamAnswer['headers'], body: Uint8Array): GatewayErrorShape => {

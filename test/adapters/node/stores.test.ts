@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { createGateway } from '../../../adapters/node/gateway.ts'
+import { silentLog } from '../../../core/log.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { folder } from '../cli/hookgate.ts'
 
@@ -23,6 +25,22 @@ it('a data directory that cannot be one is the fault of GATEWAY_DATA_DIR', async
   const file = join(folder({}), 'a-file')
   writeFileSync(file, '')
   await expect(createGateway({}, { env: { GATEWAY_DATA_DIR: file } })).rejects.toThrow(/^GATEWAY_DATA_DIR: .*\(EEXIST\); check/)
+})
+
+it('a database of a newer version stops the boot; GATEWAY_ALLOW_NEWER starts on it all the same', async () => {
+  const env = { GATEWAY_DATA_DIR: folder({}) }
+  const start = async (more: Record<string, string> = {}) => {
+    const gateway = await createGateway({}, { env: { ...env, ...more }, log: silentLog })
+    await gateway.close()
+  }
+  await start()
+  const file = new Database(join(env.GATEWAY_DATA_DIR, 'gateway.db'))
+  file.exec(
+    "INSERT INTO gateway_migrations (plugin, id, checksum, applied_at) SELECT plugin, '999-later', checksum, applied_at FROM gateway_migrations WHERE plugin = 'keys' LIMIT 1",
+  )
+  file.close()
+  await expect(start()).rejects.toThrow(/^This database belongs to a newer version: `keys`.*--allow-newer/)
+  await start({ GATEWAY_ALLOW_NEWER: 'true' })
 })
 
 const missing = await whyNoPostgres()

@@ -58,6 +58,53 @@ it.each(['systemInstruction', 'system_instruction', 'x'])('generate-content: %s 
   expect(t.upstream.requests).toEqual([])
 })
 
+const block = (source: object) => [{ role: 'user', content: [{ type: 'document', source }] }]
+const said = (content: object[]) => [{ role: 'user', content }]
+const OTHERS: [string, string, object][] = [
+  ['messages', 'a text file in base64', { messages: block({ type: 'base64', media_type: 'text/plain', data: base64 }) }],
+  ['messages', 'a plain text document', { messages: block({ type: 'text', media_type: 'text/plain', data: WORD }) }],
+  ['messages', 'a document of parts', { messages: block({ type: 'content', content: [{ type: 'text', text: WORD }] }) }],
+  ['messages', 'two parts', { messages: said(['zanz', 'ibar'].map((text) => ({ type: 'text', text }))) }],
+  ['messages', 'two parts of the system', { system: ['zanz', 'ibar'].map((text) => ({ type: 'text', text })) }],
+  ['messages', 'a stop sequence', { stop_sequences: [WORD] }],
+  ['messages', 'a tool’s description', { tools: [{ name: 'f', description: WORD, input_schema: { type: 'object' } }] }],
+  ['messages', 'contents beside messages', { contents: [{ parts: [{ text: WORD }] }] }],
+  ['messages', 'the input of a call', { messages: said([{ type: 'tool_use', id: 'a', name: 'f', input: { x: WORD } }]) }],
+  ['responses', 'instructions', { instructions: `zanz\u200bibar` }],
+  ['responses', 'variables of a prompt', { prompt: { id: 'p', variables: { x: { type: 'input_text', text: WORD } } } }],
+  ['responses', 'two parts', { input: said(['zanz', 'ibar'].map((text) => ({ type: 'input_text', text }))) }],
+  [
+    'responses',
+    'a text file as a data URL',
+    { input: said([{ type: 'input_file', filename: 'a', file_data: `data:text/plain;base64,${base64}` }]) },
+  ],
+  ['responses', 'messages beside the input', { messages: [{ role: 'user', content: WORD }] }],
+  ['responses', 'an output of a call', { input: [{ type: 'function_call_output', call_id: 'c', output: WORD }] }],
+  [
+    'responses',
+    'a schema’s description',
+    { text: { format: { type: 'json_schema', name: 'n', schema: { description: WORD } } } },
+  ],
+  ['generate_content', 'two parts', { contents: [{ role: 'user', parts: [{ text: 'zanz' }, { text: 'ibar' }] }] }],
+  ['generate_content', 'a stop', { generation_config: { stop_sequences: [WORD] } }],
+  ['generate_content', 'a stop in the other spelling', { generationConfig: { stopSequences: [WORD] } }],
+  ['generate_content', 'a function’s description', { tools: [{ function_declarations: [{ name: 'f', description: WORD }] }] }],
+]
+const PATHS: Record<string, [string, object]> = {
+  messages: ['/v1/messages', { model: 'messages/m', max_tokens: 9, messages: hi }],
+  responses: ['/v1/responses', { model: 'responses/m', input: 'hi' }],
+  generate_content: ['/v1beta/models/generate_content/m:generateContent', { contents: [{ parts: [{ text: 'hi' }] }] }],
+}
+
+it.each(OTHERS)('%s: %s', async (dialect, _what, change) => {
+  const t = await open({ guardrails })
+  t.upstream.script(reply({ text: 'ok' }))
+  const [path, body] = PATHS[dialect] as [string, object]
+  const response = await t.post(path, { ...body, ...change })
+  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('guardrail')])
+  expect(t.upstream.requests).toEqual([])
+})
+
 it('what a rule does not block passes, and media are no text', async () => {
   const t = await open({ guardrails })
   const image = `data:image/png;base64,${Buffer.from(`${WORD}`.repeat(20)).toString('base64')}`

@@ -54,6 +54,19 @@ for (const [policy, env] of POLICIES) {
       expect(await status({ authorization: 'Basic Zm9vOmJhcg==' })).toBe(anonymous)
     })
 
+    it('a 401 names its scheme in www-authenticate, in every dialect', async () => {
+      for (const [path, body] of [
+        ['/v1/chat/completions', ask('chat/m')],
+        ['/v1/messages', { ...ask('chat/m'), max_tokens: 5 }],
+        ['/v1/responses', { model: 'chat/m', input: 'hi' }],
+        ['/v1beta/models/chat/m:generateContent', { contents: [{ parts: [{ text: 'hi' }] }] }],
+      ] as const)
+        for (const headers of [bearer(revoked), ...(required ? [{}] : [])]) {
+          const refused = await t.post(path, body, headers)
+          expect([path, refused.status, refused.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer'])
+        }
+    })
+
     it('ignores junk beside a valid key, and refuses two different valid ones', async () => {
       expect(await status({ ...bearer('sk-dummy'), 'x-api-key': good })).toBe(200)
       expect(await status({ ...bearer(revoked), 'x-api-key': good })).toBe(200)

@@ -82,6 +82,32 @@ describe('per-key scoping', () => {
     }
   })
 
+  it('more models for an upstream that is a gateway itself are 403 on each, with an allow-list only', async () => {
+    const { key } = await makeKey(t, { allowed_models: ['chat/allowed*'] })
+    const free = await makeKey(t)
+    for (const one of cases) {
+      const { path, body } = one.call('chat/allowed-1')
+      if (body instanceof FormData) continue
+      for (const [name, value] of [
+        ['models', ['chat/other']],
+        ['fallbacks', [{ 'chat/allowed-1': ['chat/other'] }]],
+        ['m\\u006fdels', ['chat/other']],
+      ] as const) {
+        const before = t.upstream.requests.length
+        const text = JSON.stringify({ ...(body as object), [name]: value }).replace('\\\\', '\\')
+        const headers = { 'content-type': 'application/json', ...bearer(key) }
+        const refused = await errorOf(await t.fetch(path, { method: 'POST', body: text, headers }))
+        expect([path, refused.status, refused.type]).toEqual([path, 403, 'permission_error'])
+        expect(t.upstream.requests.length, path).toBe(before)
+      }
+      for (const models of [null, []])
+        expect((await t.post(path, { ...(body as object), models }, bearer(key))).status, path).not.toBe(403)
+    }
+    expect((await t.post('/v1/chat/completions', { ...ask('chat/m'), models: ['chat/other'] }, bearer(free.key))).status).toBe(
+      200,
+    )
+  })
+
   it('over rpm is 429 on each', async () => {
     for (const one of cases) {
       const { key } = await makeKey(t, { rate_limit_rpm: 1 })
