@@ -6,7 +6,7 @@ import type { Awaitable } from '../../core/types/request/canonical.ts'
 import type { OpenConnection } from './opened.ts'
 import type { Account, AccountExtension, AccountService, CredentialSource } from './service.ts'
 
-export interface Accounts extends Omit<AccountService, 'signedIn' | 'signedOut'> {
+export interface Accounts extends Omit<AccountService, 'refresh' | 'signedIn' | 'signedOut'> {
   /** Returns the credential of a connection with a sign-in; null without a plugin that signs in. */
   credentialOf(connection: Connection): Awaitable<string | null>
   stateOf(connection: Connection): Record<string, unknown>

@@ -51,6 +51,8 @@ export interface AccountService {
   signedIn(account: SignedInAccount, store: (db: Db, id: number) => Promise<void>): Promise<number>
   /** Removes a connection with a sign-in, and runs `store` in the same transaction. */
   signedOut(orgId: number | null, id: number, store: (db: Db) => Promise<void>): Promise<void>
+  /** Reads what other processes changed now instead of at the next poll. Never rejects. */
+  refresh(): Promise<void>
   /** Every connection, also disabled ones, by priority. The list stays the same object until one changes. */
   list(): readonly Account[]
   /** Returns the connection with this name in the configuration file; undefined when there is none. It may be disabled. */

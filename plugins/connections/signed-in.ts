@@ -12,8 +12,9 @@ export function signedInConnections(
   { clock }: Pick<PluginGateway, 'clock'>,
   view: View<readonly OpenConnection[]>,
   rules: CheckRules,
-): Pick<AccountService, 'signedIn' | 'signedOut'> {
+): Pick<AccountService, 'refresh' | 'signedIn' | 'signedOut'> {
   return {
+    refresh: () => view.refresh(),
     async signedIn({ orgId, provider: name, label, baseUrl, wireFormat }, store) {
       const provider = rules.configuration.providerId(name)
       checkConnection({ provider, baseUrl, wireFormat, hasKey: false, signedIn: true, enabled: true, proxyUrl: null }, rules)

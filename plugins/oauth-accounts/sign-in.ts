@@ -1,4 +1,5 @@
 // Turns the tokens of a finished sign-in into a connection, or gives them to the connection that the same account already has.
+import { lock } from '../../core/db/lock.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { OAuthClient } from './clients.ts'
 import { identityOf } from './identity.ts'
@@ -37,7 +38,8 @@ export function signInOf({ gateway, accounts, vendor, sealer, keeper, write }: S
       now,
     }
     await sealer.prepare(orgId)
-    const before = await usable(await sameAccount(db, orgId, provider, identity))
+    const found = await sameAccount(db, orgId, provider, identity)
+    const before = await usable(found)
     if (before !== undefined) {
       const id = before.connection_id
       const sealed = await sealer.seal(tokens, id, orgId)
@@ -54,19 +56,30 @@ export function signInOf({ gateway, accounts, vendor, sealer, keeper, write }: S
       baseUrl: client.baseUrl ?? null,
       wireFormat: client.wireFormat ?? null,
     }
-    const id = await accounts.signedIn(connection, async (inside, made) => {
-      await storeSignIn(inside, { ...given, connectionId: made, sealed: await sealer.seal(tokens, made, orgId) })
-    })
-    await write(async () => {})
-    return id
+    try {
+      const id = await accounts.signedIn(connection, async (inside, made) => {
+        await lock(inside, `oauth-accounts ${orgId} ${provider}`)
+        const latest = await sameAccount(inside, orgId, provider, identity)
+        if (latest?.connection_id !== found?.connection_id) throw new SignedInElsewhere()
+        await storeSignIn(inside, { ...given, connectionId: made, sealed: await sealer.seal(tokens, made, orgId) })
+      })
+      await write(async () => {})
+      return id
+    } catch (error) {
+      if (error instanceof SignedInElsewhere) return signIn(orgId, provider, client, answer)
+      throw error
+    }
   }
 
-  /** A connection that was removed has a row until the next clean-up. */
+  /** A connection that was removed has a row until the next clean-up. One that another replica has just made is not in the list yet. */
   async function usable(row: AccountRow | undefined): Promise<AccountRow | undefined> {
-    return row && accounts.list().some(({ connection }) => connection.id === String(row.connection_id)) ? row : undefined
+    if (row === undefined) return undefined
+    const isListed = () => accounts.list().some(({ connection }) => connection.id === String(row.connection_id))
+    if (!isListed()) await accounts.refresh()
+    return isListed() ? row : undefined
   }
 
-  // Two sign-ins of one account at the same time would make two connections.
+  // Within one process, sign-ins wait for each other. Between replicas, the transaction of the second one finds the row of the first.
   return async (orgId, provider, client, answer) => {
     const key = `${orgId} ${provider}`
     const one = (running.get(key) ?? Promise.resolve()).catch(() => {}).then(() => signIn(orgId, provider, client, answer))
@@ -78,3 +91,6 @@ export function signInOf({ gateway, accounts, vendor, sealer, keeper, write }: S
     }
   }
 }
+
+/** Another replica made the connection of this account meanwhile. */
+class SignedInElsewhere extends Error {}

@@ -70,7 +70,7 @@ export function expiringAccounts(db: Db, at: number): Promise<AccountRow[]> {
   return db.all(sql`SELECT * FROM oauth_accounts WHERE status = 'active' AND expires_at < ${at} LIMIT 1000`, accountRow)
 }
 
-/** Returns the account of the same person at the same provider. */
+/** Returns the newest account of the same person at the same provider: one whose connection was removed has a row until the next clean-up. */
 export async function sameAccount(
   db: Db,
   orgId: number,
@@ -78,8 +78,12 @@ export async function sameAccount(
   { subject, email }: Identity,
 ): Promise<AccountRow | undefined> {
   const at = sql`org_id = ${orgId} AND provider = ${provider}`
-  if (subject !== null) return db.get(sql`SELECT * FROM oauth_accounts WHERE ${at} AND subject = ${subject}`, accountRow)
-  return email === null ? undefined : db.get(sql`SELECT * FROM oauth_accounts WHERE ${at} AND email = ${email}`, accountRow)
+  const newest = sql`ORDER BY connection_id DESC LIMIT 1`
+  if (subject !== null)
+    return db.get(sql`SELECT * FROM oauth_accounts WHERE ${at} AND subject = ${subject} ${newest}`, accountRow)
+  return email === null
+    ? undefined
+    : db.get(sql`SELECT * FROM oauth_accounts WHERE ${at} AND email = ${email} ${newest}`, accountRow)
 }
 
 export interface SignedIn {

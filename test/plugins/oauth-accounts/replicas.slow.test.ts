@@ -44,17 +44,27 @@ async function replicas(expiresIn: number): Promise<{ one: TestGateway; two: Tes
   return { one, two, vendor, sent: () => upstream.requests.map(({ headers }) => String(headers.authorization)) }
 }
 
-async function signIn(t: TestGateway, vendor: FakeOAuth): Promise<void> {
+async function signIn(t: TestGateway, vendor: FakeOAuth): Promise<number> {
   const begun = await t.post('/api/oauth/acme/authorize', { redirect_uri: 'http://127.0.0.1:9/cb' })
   const { authorize_url } = (await begun.json()) as { authorize_url: string }
   const { code, state } = vendor.authorize(authorize_url)
   const done = await t.post('/api/oauth/acme/exchange', { code, state })
   expect(done.status).toBe(201)
+  return ((await done.json()) as { id: number }).id
 }
 
 const ask = (t: TestGateway) => t.post('/v1/chat/completions', { model: 'acme/m', messages: [{ role: 'user', content: 'Hi' }] })
 
 describe.skipIf(missing !== null)(`two replicas${missing === null ? '' : ` (${missing})`}`, () => {
+  it('make one connection of an account that signs in at both', { timeout: 60_000 }, async () => {
+    const { one, two, vendor } = await replicas(3600)
+    const first = await Promise.all([one, two, one, two].map((t) => signIn(t, vendor)))
+    const next = await signIn(two, vendor)
+    expect(new Set([...first, next]).size).toBe(1)
+    const listed = (await (await two.fetch('/api/oauth/accounts')).json()) as { data: { id: number }[] }
+    expect(listed.data.map(({ id }) => id)).toEqual([next])
+  })
+
   it('refresh an expired account once together', { timeout: 60_000 }, async () => {
     const { one, two, vendor, sent } = await replicas(2)
     await signIn(one, vendor)
