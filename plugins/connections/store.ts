@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { connectionCaps } from '../../core/models/model-caps.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 
-const json = <T extends z.ZodType>(schema: T) => z.string().transform((text) => schema.parse(JSON.parse(text)) as z.output<T>)
 const text = z.string().nullable()
 
 export const connectionRow = z.object({
@@ -20,13 +20,13 @@ export const connectionRow = z.object({
   secret_hint: text,
   priority: z.number().int(),
   enabled: z.number().transform((value) => value !== 0),
-  allowed_models: json(z.array(z.string())),
+  allowed_models: jsonColumn(z.array(z.string())),
   default_model: text,
   max_inflight: z.number().int().nullable(),
   proxy_url: text,
   headers: text,
-  metadata: json(z.record(z.string(), z.unknown())),
-  caps: json(connectionCaps).nullable(),
+  metadata: jsonColumn(z.record(z.string(), z.unknown())),
+  caps: jsonColumn(connectionCaps).nullable(),
   created_at: z.number().int(),
   updated_at: z.number().int(),
   managed_by: z.enum(['config', 'api']),

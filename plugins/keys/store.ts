@@ -1,6 +1,7 @@
 // Stores client keys as rows. They never contain the secret: only its MAC, for look-ups.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 
 const nullableInt = z.number().int().nullable()
@@ -11,7 +12,7 @@ export const keyRow = z.object({
   label: z.string(),
   mac: z.string(),
   last4: z.string(),
-  allowed_models: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  allowed_models: jsonColumn(z.array(z.string())),
   rate_limit_rpm: nullableInt,
   rate_limit_tpm: nullableInt,
   cost_center: z.string().nullable(),

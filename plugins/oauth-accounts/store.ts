@@ -1,11 +1,12 @@
 // Stores signed-in accounts, one row for each connection. Tokens are sealed with the connection's id: a copied row does not open.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import type { Vault } from '../../core/types/ports/ports.ts'
 import type { Identity } from './identity.ts'
 
-const list = z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text)))
+const list = jsonColumn(z.array(z.string()))
 const int = z.number().int()
 
 export const accountRow = z.object({

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import type { OrgRole } from './service.ts'
 
@@ -15,7 +16,7 @@ export const orgRow = z.object({
   managed_by: z.enum(['config', 'api']),
   config_key: z.string().nullable(),
   declared: z.string().nullable(),
-  admins: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  admins: jsonColumn(z.array(z.string())),
   archived_at: nullableInt,
   /** Values that the file gives it, by dotted key. */
   settings: z

@@ -1,6 +1,7 @@
 // Price overrides by model name or glob. They take precedence over every card, an organization's over the operator's.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import { globMatch } from '../../core/text/glob.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import type { PriceList } from './cards/price-names.ts'
@@ -17,7 +18,7 @@ export type OverrideRows = ReadonlyMap<number, readonly Override[]>
 const overrideRow = z.object({
   org_id: z.number().int(),
   pattern: z.string(),
-  prices: z.string().transform((json) => z.record(z.string(), z.number().int().min(0)).parse(JSON.parse(json))),
+  prices: jsonColumn(z.record(z.string(), z.number().int().min(0))),
 })
 
 export async function allOverrides(db: Db): Promise<OverrideRows> {

@@ -1,6 +1,7 @@
 // Stores the last snapshots and the exhausted accounts as rows. Both belong to a connection, which belongs to an organization.
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -23,7 +24,7 @@ const snapshotRow = z
   .object({
     connection_id: z.number().int(),
     plan: z.string().nullable(),
-    windows: z.string().transform((text) => z.array(window).parse(JSON.parse(text))),
+    windows: jsonColumn(z.array(window)),
     source: z.enum(['api', 'headers', 'error']),
     fetched_at: z.number().int(),
     error: z.string().nullable(),

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import { target, virtualModelConfig } from './fields.ts'
 import { STRATEGIES, type VirtualModel } from './service.ts'
-
-const json = <T extends z.ZodType>(schema: T) => z.string().transform((text) => schema.parse(JSON.parse(text)) as z.output<T>)
 
 export const virtualModelRow = z.object({
   id: z.number().int(),
@@ -16,8 +15,8 @@ export const virtualModelRow = z.object({
   modality: z.enum(['text', 'image']),
   enabled: z.number().transform((value) => value !== 0),
   position: z.number().int(),
-  targets: json(z.array(target)),
-  config: json(virtualModelConfig),
+  targets: jsonColumn(z.array(target)),
+  config: jsonColumn(virtualModelConfig),
   description: z.string(),
   created_at: z.number().int(),
   updated_at: z.number().int(),

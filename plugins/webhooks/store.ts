@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { randomId } from '../../core/ids/ids.ts'
+import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db, Sql } from '../../core/types/ports/db.ts'
 import { failPending } from './delivery/store.ts'
 import { FORMATS, type WebhookEndpoint } from './service.ts'
@@ -15,7 +16,7 @@ export const endpointRow = z.object({
   org_id: int,
   public_id: z.string(),
   url: z.string(),
-  event_types: z.string().transform((json) => z.array(z.string()).parse(JSON.parse(json))),
+  event_types: jsonColumn(z.array(z.string())),
   format: z.enum(FORMATS),
   enabled: int.transform((value) => value !== 0),
   secret: text,
