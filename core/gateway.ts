@@ -184,6 +184,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
       app = controlApp({
         profile: nextOptions.profile,
         log,
+        clock,
         routes: nextApi,
         suggested: routes.suggested,
         ...controlServices(generation),

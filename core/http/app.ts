@@ -6,7 +6,7 @@ import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
 import { sanitizeMessage } from '../text/sanitize.ts'
 import type { ApiRoute } from '../types/plugin/plugin.ts'
-import type { Logger, Peer } from '../types/ports/ports.ts'
+import type { Clock, Logger, Peer } from '../types/ports/ports.ts'
 import type { Site } from '../types/ports/site.ts'
 import type { ControlPlace } from '../types/request/host.ts'
 import { answerHeaders } from './answer-headers.ts'
@@ -28,6 +28,7 @@ interface Call {
 
 export interface ControlOptions extends ApiEnvironment {
   readonly log: Logger
+  readonly clock: Clock
   readonly routes: readonly ApiRoute[]
   readonly site: Site | undefined
   /** Returns the data route that the caller probably intended with an unknown path. */
@@ -96,8 +97,9 @@ export function controlApp(options: ControlOptions): ControlApp {
         (new URL(request.url).pathname === '/' && acceptsHtml(request) && (await page(request, call))) ||
         (await (await app).fetch(request))
       const ours = request.method === 'HEAD' || response.headers.get('content-type')?.includes('json') === true
-      if (response.status !== 404) return guarded(response, id)
-      return guarded((await page(request, call)) ?? (ours ? response : failed(request, unknown(request, options))), id)
+      if (response.status !== 404) return guarded(response, id, options.clock)
+      const answer = (await page(request, call)) ?? (ours ? response : failed(request, unknown(request, options)))
+      return guarded(answer, id, options.clock)
     },
   }
 }
@@ -124,9 +126,11 @@ function acceptsHtml(request: Request): boolean {
 }
 
 /** Adds the headers of every answer. Makes a new Response, because a fetched one has immutable headers. */
-function guarded({ status, statusText, headers: given, body }: Response, id: string): Response {
+function guarded({ status, statusText, headers: given, body }: Response, id: string, clock: Clock): Response {
   const headers = new Headers(given)
   for (const [name, value] of Object.entries(answerHeaders(id))) if (!headers.has(name)) headers.set(name, value)
+  // On every host and by the clock of the records: the dashboard counts down by it.
+  if (!headers.has('date')) headers.set('date', new Date(clock.now()).toUTCString())
   return new Response(body, { status, statusText, headers })
 }
 

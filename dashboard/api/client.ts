@@ -2,6 +2,7 @@
 import createClient, { type Middleware } from 'openapi-fetch'
 import { mount } from '../app/mount.ts'
 import { ApiError } from './error.ts'
+import { timedFetch } from './gateway-time.ts'
 import type { paths } from './schema.d.ts'
 import { signedOut, token } from './session.ts'
 
@@ -18,7 +19,7 @@ const authorized: Middleware = {
   },
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin + mount })
+export const api = createClient<paths>({ baseUrl: location.origin + mount, fetch: timedFetch })
 api.use(authorized)
 
 interface Answer<T> {

@@ -1,6 +1,7 @@
 // Completed requests as they end. All tabs of one session share one stream, because a browser opens few connections to one host.
 import { signal } from '@preact/signals'
 import { ApiError } from './error.ts'
+import { gatewayTime } from './gateway-time.ts'
 import { invalidate, invalidateAll } from './query.ts'
 import { token } from './session.ts'
 import { events } from './sse.ts'
@@ -91,7 +92,7 @@ function stop(): void {
 
 function receive(message: Message): void {
   const back = liveState.peek() === 'lost' && message.kind !== 'down'
-  if (message.kind !== 'down') liveAt.value = Date.now()
+  if (message.kind !== 'down') liveAt.value = gatewayTime()
   liveState.value = message.kind === 'down' ? 'lost' : 'live'
   if (message.kind === 'hello') seenVersion(message.version)
   // The lost stream may be the first sign that the gateway is gone; when it is back, what is on the screen is old.

@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { answerOf, api } from './client.ts'
 import { ApiError } from './error.ts'
+import { gatewayTime } from './gateway-time.ts'
 import type { paths } from './schema.d.ts'
 import { signedOut } from './session.ts'
 
@@ -21,7 +22,7 @@ export interface GetOptions {
 export interface Loaded<T> {
   readonly data: T | undefined
   readonly error: ApiError | null
-  /** Epoch ms of the data. */
+  /** Epoch ms of the data, by the gateway's clock. */
   readonly at: number
   readonly loading: boolean
 }
@@ -42,7 +43,7 @@ const FRESH_MS = 2000
 const KEPT = 100
 const entries = new Map<string, Entry>()
 
-/** The age of the oldest unanswered call tells whether the gateway is there. */
+/** The age of the oldest unanswered call tells whether the gateway is there. By its clock, as what is read with it. */
 export const unreachableSince = signal<number | null>(null)
 /** Epoch ms of the newest answer of the control plane: the age of what is on the screen. */
 export const answeredAt = signal(0)
@@ -102,11 +103,11 @@ function entryOf(key: string, path: GetPath, options: GetOptions): Entry {
       const init = { params: { path: options.params, query: options.query } }
       const data = await answerOf((api.GET as (path: string, init: object) => Promise<{ response: Response }>)(path, init))
       unreachableSince.value = null
-      answeredAt.value = Date.now()
-      state.value = { data, error: null, at: Date.now(), loading: false }
+      answeredAt.value = gatewayTime()
+      state.value = { data, error: null, at: gatewayTime(), loading: false }
     } catch (thrown) {
       const error = ApiError.unreachable(thrown)
-      if (error.status === 0) unreachableSince.value ??= Date.now()
+      if (error.status === 0) unreachableSince.value ??= gatewayTime()
       state.value = { ...state.value, error, loading: false }
     }
     entry.answeredAt = Date.now()

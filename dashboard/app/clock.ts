@@ -1,11 +1,15 @@
-// The current time as a signal that moves each second while the page is visible, and the formats of points in time.
+// The current time, by the gateway's clock, as a signal that moves each second while the page is visible, and the formats of points in time.
 import { signal } from '@preact/signals'
+import { gatewayTime, offset } from '../api/gateway-time.ts'
 import { preferences } from './preferences.ts'
 
-export const now = signal(Date.now())
+export const now = signal(gatewayTime())
 setInterval(() => {
-  if (document.visibilityState === 'visible') now.value = Date.now()
+  if (document.visibilityState === 'visible') now.value = gatewayTime()
 }, 1000)
+offset.subscribe(() => {
+  now.value = gatewayTime()
+})
 
 function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
   const local = new Intl.DateTimeFormat('en-GB', options)

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { keepFirstField } from './first-field.ts'
 
 interface DialogProps {
   title: string
@@ -14,11 +15,14 @@ export function Dialog({ title, onClose, guarded = false, children }: DialogProp
   // Before the next key arrives, so that a dialog gets what is typed right after it was opened.
   useLayoutEffect(() => {
     const element = dialog.current
-    element?.showModal()
-    // The browser would choose the button that closes it again.
-    element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea):not(:disabled)')?.focus()
-    // Gives the focus back to where it was.
-    return () => element?.close()
+    if (element === null) return
+    element.showModal()
+    const end = keepFirstField(element)
+    return () => {
+      end()
+      // Gives the focus back to where it was.
+      element.close()
+    }
   }, [])
   return (
     <dialog

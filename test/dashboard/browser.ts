@@ -1,9 +1,11 @@
 // A real Chromium for tests of the dashboard: one for each worker of the run, a fresh context for each page. Every page fails on a violation of the
-// content security policy, an error in the console, a request to another origin, and an answer above 499.
+// content security policy, an error in the console, a request to another origin, an answer above 499, a secret in an address that it asks for
+// or shows, and what it leaves behind besides the session and the preferences (leaks.ts).
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { leftBehind, secretIn } from './leaks.ts'
 
 /** Path of the browser; null where none is installed. */
 export const BROWSER: string | null = findBrowser()
@@ -112,11 +114,18 @@ export async function openPage(origin: string, path: string, options: PageOption
   })
   const tab = async (path: string): Promise<Page> => {
     const page = await context.newPage()
+    // A letter's link has a token, which the page erases.
+    const check = (address: string): void => {
+      const found = address === origin + path ? null : secretIn(address)
+      if (found !== null) problems.push(`a secret in the address ${found}`)
+    }
     page.on('console', (message) => {
       if (message.type() === 'error') problems.push(`${message.text()} ${message.location().url}`)
     })
     page.on('pageerror', (error) => problems.push(error.message))
+    page.on('framenavigated', (frame) => check(frame.url()))
     page.on('request', (request) => {
+      check(request.url())
       if (!request.url().startsWith(origin) && !request.url().startsWith('blob:')) problems.push(`a request to ${request.url()}`)
     })
     page.on('response', (response) => {
@@ -130,6 +139,7 @@ export async function openPage(origin: string, path: string, options: PageOption
     page: await tab(path),
     tab,
     async close() {
+      if (javaScript) for (const page of context.pages()) problems.push(...(await leftBehind(page)))
       await context.close()
       expect(problems.filter((problem) => expected?.test(problem) !== true)).toEqual([])
     },

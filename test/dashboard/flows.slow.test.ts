@@ -158,15 +158,28 @@ describe.skipIf(BROWSER === null)('the dashboard (needs chromium)', () => {
     '/keys?add=1',
     '/webhooks?add=1',
     '/system?tab=tokens&add=1',
+    // Its form waits for the list of the providers.
+    '/connections?add=openai',
   ])('the dialog of %s begins with its first field, not with the button that closes it', async (path) => {
     const { origin } = await gateway()
     const { page, close } = await openPage(origin, path)
+    await page.getByRole('dialog').getByRole('textbox').first().waitFor()
     const focused = () =>
       page.evaluate(() => {
         const fields = [...document.querySelectorAll('dialog :is(input, select, textarea)')]
         return fields.length > 0 && document.activeElement === fields[0]
       })
     await expect.poll(focused).toBe(true)
+    await close()
+  })
+
+  it('keeps the focus in a dialog whose next step replaces what had it', async () => {
+    const { origin } = await gateway()
+    const { page, close } = await openPage(origin, '/connections?add=1')
+    await page.getByLabel('Provider').fill('openai')
+    await page.getByRole('button', { name: /^OpenAI openai$/ }).press('Enter')
+    await page.getByRole('heading', { name: 'Connect OpenAI' }).waitFor()
+    await expect.poll(() => page.evaluate("document.activeElement.matches('dialog form :is(input, select)')")).toBe(true)
     await close()
   })
 

@@ -1,8 +1,11 @@
 // Texts of callers and upstreams that try to become code. They are placed wherever the gateway stores what others choose, and every page is
 // visited. The page must stay text: no element of theirs, no violation of the policy, hidden characters shown as escapes.
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { text as answer, fail } from '../../adapters/testing/script.ts'
+import { z } from 'zod'
+import { text as answer, fail, reply } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
+import { definePlugin } from '../../core/plugins/define.ts'
 import { settledPage } from './axe.ts'
 import { BROWSER, openPage, visit } from './browser.ts'
 
@@ -97,37 +100,103 @@ const PATHS = [
 ]
 /** So many at a time fit into each list without scrolling. */
 const TOGETHER = 5
+const PRINTABLE = /^[\x20-\x7e]+$/
+
+/** Shows texts in each kind of panel: as its title, as titles of fields and as values. */
+function panels(texts: readonly string[]) {
+  const [title = '', ...titles] = texts.map((text) => text.toWellFormed().slice(0, 60).trim())
+  const data = texts.map((text) => ({ a: text, b: text }))
+  return definePlugin({
+    name: 'hostile',
+    setup(gateway) {
+      const add = (view: 'stat' | 'table' | 'text', slot: 'overview' | 'page', answer: object) => {
+        const source = `/api/hostile/${view}`
+        gateway.api({
+          method: 'GET',
+          path: source,
+          summary: 'Texts.',
+          response: z.looseObject({}),
+          handler: () => ({ ...answer }),
+        })
+        const fields = ['a', 'b'].map((field, index) => ({ field, title: titles[index] || field }))
+        gateway.panel({ id: view, title, slot, view, source, ...(view !== 'text' && { fields }) })
+      }
+      add('stat', 'overview', { ...data[0] })
+      add('table', 'overview', { data })
+      add('text', 'page', { text: texts.join('\n') })
+    },
+  })()
+}
 
 /** Places each text in every label, description and message that callers or upstreams choose. Returns the pages that show one of them. */
 async function place(t: TestGateway, text: string, number: number): Promise<string[]> {
-  const made = async (path: string, body: object) => ((await (await t.post(path, body)).json()) as { id: number; key: string }).id
+  const made = async (path: string, body: object) =>
+    ((await (await t.post(path, body)).json()) as { id: number | string; key: string }).id
   const label = text.slice(0, 180)
   const connection = await made('/api/providers', { provider: 'echo', label: text.slice(0, 60) })
-  const key = (await (await t.post('/api/keys', { label: text.slice(0, 60) })).json()) as { id: number; key: string }
+  const center = label.slice(0, 128).trim()
+  const answered = await t.post(
+    '/api/keys',
+    { label: text.slice(0, 60), ...(PRINTABLE.test(center) && { cost_center: center }) },
+    { 'x-audit-reason': encodeURIComponent(label.toWellFormed()) },
+  )
+  const key = (await answered.json()) as { id: number; key: string }
+  const endpoint = await made('/api/webhooks/endpoints', { url: `https://hooks.example.com/in?${label}` })
+  const delivery = await made(`/api/webhooks/endpoints/${endpoint}/test`, {})
+  expect([endpoint, delivery]).toEqual([expect.stringMatching(/^ep_/), expect.any(String)])
   const model = { name: `coder-${number}`, strategy: 'failover', targets: ['echo/echo-1', 'chat/m'] }
   expect(await made('/api/virtual-models', { ...model, description: label })).toBeGreaterThan(0)
   expect([connection, key.id].every(Number.isInteger), text.slice(0, 60)).toBe(true)
   const headers = {
     authorization: `Bearer ${key.key}`,
     // A header has no others.
-    ...(/^[\x20-\x7e]+$/.test(label) && { 'x-session-id': label }),
+    ...(PRINTABLE.test(label) && { 'x-session-id': label }),
   }
-  t.upstream.script(answer(text), fail(400, { message: text }))
+  const call = { id: 'call_1', name: 'lookup', args: JSON.stringify({ [label]: text }) }
+  t.upstream.script(answer(text), fail(400, { message: text }), reply({ toolCalls: [call] }))
   const ids: string[] = []
-  for (const name of [model.name, 'chat/m', 'chat/m', label]) {
+  for (const name of [model.name, 'chat/m', 'chat/m', 'chat/m', label]) {
     const response = await t.post('/v1/chat/completions', { model: name, messages: [{ role: 'user', content: text }] }, headers)
     await response.arrayBuffer()
     ids.push(response.headers.get('x-gateway-request-id') ?? '')
   }
-  expect(ids.slice(0, 3).every((id) => id.startsWith('req_'))).toBe(true)
+  expect(ids.slice(0, 4).every((id) => id.startsWith('req_'))).toBe(true)
   return [
-    ...ids.slice(0, 3).map((id) => `/requests?open=${id}&tab=bodies`),
+    ...ids.slice(0, 4).map((id) => `/requests?open=${id}&tab=bodies`),
     `/requests?open=${ids[2]}`,
     `/requests?open=${ids[1]}&tab=policy`,
     `/routing/${model.name}`,
     `/connections?open=${connection}`,
     `/keys?open=${key.id}`,
+    `/webhooks?open=${endpoint}`,
+    `/webhooks?tab=deliveries&open=${delivery}`,
   ]
+}
+
+/** Opens the entries of the audit log that have the most details. */
+async function audited(t: TestGateway): Promise<string[]> {
+  const { data } = (await (await t.fetch('/api/audit?limit=50')).json()) as { data: { seq: number; action: string }[] }
+  const found = ['key.create', 'webhook.create', 'vm.create', 'settings.update'].flatMap(
+    (action) => data.find((entry) => entry.action === action) ?? [],
+  )
+  expect(found.length).toBe(4)
+  return found.map(({ seq }) => `/system?tab=audit&open=${seq}`)
+}
+
+/** The page stays text. */
+async function harmless(page: Page, path: string): Promise<void> {
+  await settledPage(page)
+  // What was placed is on the page.
+  if (path.includes('open=')) await page.locator('.peek').first().waitFor()
+  const found = await page.evaluate(() => ({
+    ran: '__x' in window,
+    foreign: [...document.querySelectorAll('script:not([src]), iframe, object, embed, base, marquee, math, #app style, #app img')]
+      .length,
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    hidden: /[\u202a-\u202e\u2066-\u2069\u200b\ufeff\u001b]/.test(document.body.innerText),
+    links: [...document.querySelectorAll('a')].filter(({ href }) => !/^https?:/.test(href)).map(({ href }) => href),
+  }))
+  expect({ path, ...found }).toEqual({ path, ran: false, foreign: 0, hidden: false, links: [] })
 }
 
 describe.skipIf(BROWSER === null)('hostile texts on every page (needs chromium)', () => {
@@ -140,30 +209,36 @@ describe.skipIf(BROWSER === null)('hostile texts on every page (needs chromium)'
   )
 
   it.each(groups.map((group, index) => [index + 1, group] as const))('stay texts, group %i', async (_, group) => {
+    let failing = ''
     const t = await createTestGateway({
       env: { PRICING_SYNC_ENABLED: 'false', LOG_BODIES: 'true' },
-      ports: { outboundPost: async () => ({ status: 500 }) },
+      ports: {
+        outboundPost: async () => {
+          throw Object.assign(new Error('refused'), { code: failing })
+        },
+      },
+      plugins: [panels(group)],
     })
     await t.post('/api/budgets', { scope: 'org', window: 'daily', hard_limit_usd: 10 })
-    await t.post('/api/webhooks/endpoints', { url: 'https://hooks.example.com/in' })
-    const own: string[] = []
-    for (const [number, text] of group.entries()) own.push(...(await place(t, text, number)))
+    const deny = group.map((text) => text.slice(0, 128).trim())
+    const set = { method: 'PUT', body: JSON.stringify({ guardrails: { keywords: { deny } } }) }
+    const saved = await t.fetch('/api/settings', { ...set, headers: { 'content-type': 'application/json' } })
+    expect(saved.status, await saved.text()).toBe(200)
+    const own: string[] = ['/system?tab=plugins&open=hostile', '/system?tab=settings&q=guardrails.keywords.deny']
+    for (const [number, text] of group.entries()) {
+      failing = text
+      own.push(...(await place(t, text, number)))
+    }
+    own.push(...(await audited(t)))
     await t.gateway.committed()
     const { page, close } = await openPage((await t.listen()).url, '/', { expected: /404/ })
     for (const path of [...PATHS, ...own]) {
       await visit(page, path)
-      await settledPage(page)
-      const found = await page.evaluate(() => ({
-        ran: '__x' in window,
-        foreign: [
-          ...document.querySelectorAll('script:not([src]), iframe, object, embed, base, marquee, math, #app style, #app img'),
-        ].length,
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
-        hidden: /[\u202a-\u202e\u2066-\u2069\u200b\ufeff\u001b]/.test(document.body.innerText),
-        links: [...document.querySelectorAll('a')].filter(({ href }) => !/^https?:/.test(href)).map(({ href }) => href),
-      }))
-      expect({ path, ...found }).toEqual({ path, ran: false, foreign: 0, hidden: false, links: [] })
+      await harmless(page, path)
     }
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Find or do' }).locator('input').fill('e')
+    await harmless(page, 'the palette')
     await close()
     await t.close()
   })

@@ -1,5 +1,6 @@
 // How the dashboard keeps what it has read: after a failure, and after a change.
 import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { BROWSER, openPage } from './browser.ts'
 import { demo } from './demo.ts'
 
@@ -9,13 +10,16 @@ const focus = 'dispatchEvent(new Event("focus"))'
 
 describe.skipIf(BROWSER === null)('data on the page (needs chromium)', () => {
   it('has its own age when a newer read fails, and the next read replaces it', async () => {
-    const { t, origin } = await demo()
+    const clock = fakeClock(Date.now())
+    const { t, origin } = await demo({ clock })
     const { page, close } = await openPage(origin, '/keys', { expected: /503/ })
     await page.getByRole('row').nth(1).waitFor()
     const body = JSON.stringify({
       error: { message: 'The database does not answer.', type: 'api_error', param: null, code: null },
     })
     await page.route('**/api/keys*', (route) => route.fulfill({ status: 503, contentType: 'application/json', body }))
+    // Ages are by the gateway's clock; the browser's own decides when a page asks again.
+    await clock.advance('5m')
     await page.evaluate('{ const now = Date.now; Date.now = () => now() + 300_000 }')
     await page.evaluate(focus)
     await page.getByText(/The database does not answer\. This is of 5 m .*ago/).waitFor()

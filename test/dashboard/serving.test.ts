@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
+import { rawHttp } from '../adapters/node/support.ts'
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -97,6 +99,28 @@ describe('the document', () => {
     const answer = await secure.fetch('/', { headers: BROWSER })
     expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000')
     await secure.close()
+  })
+})
+
+describe('the API behind the document', () => {
+  it('answers no page under a name that is not ours, although its browser is on this computer (DNS rebinding)', async () => {
+    const { port } = await t.listen()
+    const get = (path: string, host: string) =>
+      rawHttp(port, `GET ${path} HTTP/1.1\r\nhost: ${host}\r\naccept: ${BROWSER.accept}\r\nconnection: close\r\n\r\n`)
+    for (const path of ['/api/keys', '/api/auth/me', '/api/events', '/api/logs']) {
+      expect(await get(path, `evil.example:${port}`), path).toMatch(/^HTTP\/1\.1 401 /)
+      expect(await get(path, 'evil.example'), path).toMatch(/^HTTP\/1\.1 401 /)
+    }
+    expect(await get('/api/keys', `localhost:${port}`)).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('tells the time of the clock that its records have, so that pages count by it', async () => {
+    const clocked = await createTestGateway({ ports: { clock: fakeClock(Date.UTC(2027, 1, 3, 4, 5, 6, 789)) } })
+    for (const path of ['/api/keys', '/api/nope', '/healthz']) {
+      const { headers } = await clocked.fetch(path)
+      expect([path, headers.get('date')]).toEqual([path, 'Wed, 03 Feb 2027 04:05:06 GMT'])
+    }
+    await clocked.close()
   })
 })
 

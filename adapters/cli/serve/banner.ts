@@ -1,5 +1,6 @@
 // The lines below `hookgate listening on …`: address of the dashboard, state, configuration, and what to do next. For people, on stderr.
 import { relative } from 'node:path'
+import { sql } from '../../../core/db/sql.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { planeOf } from '../control-plane/control-plane.ts'
 import { styled } from '../output/table.ts'
@@ -14,20 +15,29 @@ export async function banner(gateway: HostedGateway, { url, path, readyMs }: Ban
   const { call } = planeOf(gateway)
   // A plugin that is left out has no route.
   const get = <T>(route: string): Promise<T | null> => call<T>('GET', route).catch(() => null)
-  const [listed, keys] = await Promise.all([
+  const [listed, keys, sources, migrations] = await Promise.all([
     get<{ data: readonly { provider: string }[] }>('/api/providers'),
     get<{ total: number }>('/api/keys?limit=1'),
+    get<Record<string, { pinned: boolean }>>('/api/settings/sources'),
+    migrationsOf(gateway),
   ])
   const connections = listed?.data ?? null
   const plugins = gateway.plugins()
+  const pinned = Object.values(sources ?? {}).filter((source) => source.pinned).length
   const names = [...new Set((connections ?? []).map(({ provider }) => provider))].slice(0, 4).join(', ')
   const config = [
     path === null ? 'no file: every default applies' : relative(process.cwd(), path),
     ...(connections === null ? [] : [`${counted(connections.length, 'connection')}${names === '' ? '' : ` (${names})`}`]),
     ...(keys === null ? [] : [counted(keys.total, 'key')]),
-    counted(plugins.length, 'plugin'),
+    ...(pinned === 0 ? [] : [`${counted(pinned, 'setting')} pinned`]),
+    `${counted(plugins.length, 'plugin')}, gen ${Math.max(0, ...plugins.map(({ generation }) => generation))}`,
   ]
-  const state = [gateway.env.get<string>('PROFILE'), storeOf(gateway), `ready in ${(readyMs / 1000).toFixed(2)} s`]
+  const state = [
+    gateway.env.get<string>('PROFILE'),
+    storeOf(gateway),
+    ...(migrations === null ? [] : [`${counted(migrations, 'migration')} applied`]),
+    `ready in ${(readyMs / 1000).toFixed(2)} s`,
+  ]
   const lines: [string, string][] = [
     ...(plugins.some(({ name }) => name === 'dashboard')
       ? [['dashboard', `${url}/   ${doorOf(gateway)}`] as [string, string]]
@@ -47,6 +57,11 @@ export function curl(url: string, key = false): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+async function migrationsOf({ db }: HostedGateway): Promise<number | null> {
+  const row = await db?.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM gateway_migrations`)
+  return row === undefined ? null : Number(row.count)
 }
 
 function storeOf({ env }: HostedGateway): string {

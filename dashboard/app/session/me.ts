@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { type Got, unreachableSince } from '../../api/query.ts'
 import { signedOut } from '../../api/session.ts'
 
@@ -16,7 +17,7 @@ export async function loadMe(): Promise<void> {
     me.value = await answerOf(api.GET('/api/auth/me'))
     unreachableSince.value = null
   } catch (error) {
-    if (error instanceof ApiError && error.status === 0) unreachableSince.value ??= Date.now()
+    if (error instanceof ApiError && error.status === 0) unreachableSince.value ??= gatewayTime()
     else if (error instanceof ApiError && (error.status === 401 || error.status === 403)) signedOut.value = true
   }
 }

@@ -29,6 +29,9 @@ const OTHER: Pick<Provider, 'id' | 'name' | 'docs_url' | 'base_url' | 'needs_key
 }
 type Chosen = typeof OTHER
 
+/** The value of the address that names no provider. */
+const ANY = '1'
+
 /** @param wanted id of a provider; any other value: it is chosen first */
 export function AddConnection({ wanted }: { wanted: string }) {
   const registry = useGet('/api/registry')
@@ -36,6 +39,7 @@ export function AddConnection({ wanted }: { wanted: string }) {
   const [back, setBack] = useState(false)
   const [made, setMade] = useState<{ id: number; test: Tested } | null>(null)
   const provider = chosen ?? (back ? undefined : registry.data?.data.find(({ id }) => id === wanted)) ?? null
+  const awaited = wanted !== ANY && registry.data === undefined
   return (
     <Dialog title={provider === null ? 'Add a connection' : `Connect ${provider.name}`} onClose={close}>
       <ol class="steps" aria-label="Steps">
@@ -45,7 +49,8 @@ export function AddConnection({ wanted }: { wanted: string }) {
           </li>
         ))}
       </ol>
-      {provider === null && <Choose onChoose={setChosen} />}
+      {provider === null && awaited && <Loading of={registry}>{() => null}</Loading>}
+      {provider === null && !awaited && <Choose onChoose={setChosen} />}
       {provider !== null && made === null && (
         <Credential
           of={provider}

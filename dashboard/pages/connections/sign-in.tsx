@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { type Got, invalidate, useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { now } from '../../app/clock.ts'
@@ -144,7 +145,7 @@ function WithCode({ to: { id, name } }: { to: OAuthProvider }) {
       } catch (thrown) {
         if (!ended) setError(ApiError.unreachable(thrown))
       }
-      if (!ended && Date.now() < waiting.until) timer = setTimeout(ask, waiting.code.interval * 1000)
+      if (!ended && gatewayTime() < waiting.until) timer = setTimeout(ask, waiting.code.interval * 1000)
     }
     timer = setTimeout(ask, waiting.code.interval * 1000)
     return () => {
@@ -155,7 +156,7 @@ function WithCode({ to: { id, name } }: { to: OAuthProvider }) {
   const begin = async (): Promise<void> => {
     const code = await answerOf(api.POST('/api/oauth/{provider}/device', { params: { path: { provider: id } } as never }))
     setStatus('pending')
-    setWaiting({ code, until: Date.now() + code.expires_in * 1000 })
+    setWaiting({ code, until: gatewayTime() + code.expires_in * 1000 })
   }
   if (waiting === null || status === 'denied' || status === 'expired')
     return (

@@ -1,5 +1,6 @@
 // Calls to upstreams over time, counted by the server. Drag over the bars, or pick an hour of the table, to see only its requests.
 import { useState } from 'preact/hooks'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { useGet } from '../../api/query.ts'
 import { bucketName } from '../../app/bucket-name.ts'
 import { count } from '../../app/format.ts'
@@ -112,6 +113,6 @@ function windowOf({ name, since }: Range): '24h' | '7d' | '30d' | null {
   if (name === '1h') return null
   if (name === '24h') return '24h'
   if (name !== 'custom' || since === null) return '7d'
-  const age = Date.now() - Date.parse(since)
+  const age = gatewayTime() - Date.parse(since)
   return age <= RANGES['24h'] ? '24h' : age <= RANGES['7d'] ? '7d' : '30d'
 }

@@ -1,5 +1,6 @@
 // The range of the list: the last hours or days, or two points in time. It is in the address.
 import { useMemo } from 'preact/hooks'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 
 export const RANGES = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const
@@ -20,7 +21,7 @@ export function useRange(): Range {
     if (since !== null || until !== null) return { name: 'custom', since, until }
     if (!Object.hasOwn(RANGES, given)) return { name: 'all', since: null, until: null }
     const name = given as keyof typeof RANGES
-    return { name, since: new Date(Date.now() - RANGES[name]).toISOString(), until: null }
+    return { name, since: new Date(gatewayTime() - RANGES[name]).toISOString(), until: null }
   }, [given, since, until])
 }
 
@@ -35,7 +36,7 @@ export function zoom(since: number, until: number): void {
 
 /** Puts the points in time of a moving range into the address, so that a link shows the same requests tomorrow. */
 export function fix({ since }: Range): void {
-  setQuery({ range: null, since, until: new Date().toISOString() })
+  setQuery({ range: null, since, until: new Date(gatewayTime()).toISOString() })
 }
 
 function instant(text: string | null): string | null {

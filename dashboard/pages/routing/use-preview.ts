@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import type { Loaded } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import type { Previewed } from './preview-order.tsx'
@@ -20,7 +21,7 @@ export function usePreview(body: Body): Loaded<Previewed> {
       if (body.targets.length === 0 || document.visibilityState === 'hidden') return
       try {
         const data = await answerOf(api.POST('/api/virtual-models/preview', { body }))
-        if (current) setState({ data, error: null, at: Date.now(), loading: false })
+        if (current) setState({ data, error: null, at: gatewayTime(), loading: false })
       } catch (error) {
         if (current) setState((before) => ({ ...before, error: ApiError.unreachable(error), loading: false }))
       }

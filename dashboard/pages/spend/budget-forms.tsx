@@ -1,5 +1,6 @@
 // The forms of a budget and of an increase.
 import { useState } from 'preact/hooks'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import type { Got } from '../../api/query.ts'
 import { useGet } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
@@ -69,7 +70,7 @@ const DAY_MS = 86_400_000
 
 export function IncreaseForm({ onSubmit, onCancel }: { onSubmit: (body: Increase) => Promise<unknown>; onCancel: () => void }) {
   const [amount, setAmount] = useState('')
-  const [until, setUntil] = useState(() => new Date(Date.now() + DAY_MS).toISOString().slice(0, 16))
+  const [until, setUntil] = useState(() => new Date(gatewayTime() + DAY_MS).toISOString().slice(0, 16))
   const [reason, setReason] = useState('')
   const send = (): Promise<unknown> =>
     onSubmit({

@@ -1,6 +1,7 @@
 // Sends again what an endpoint missed while it was away.
 import { useState } from 'preact/hooks'
 import { answerOf, api } from '../../api/client.ts'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { invalidate } from '../../api/query.ts'
 import type { paths } from '../../api/schema.d.ts'
 import { count } from '../../app/format.ts'
@@ -17,7 +18,7 @@ const STATES = [
 
 export function Recover({ endpoints }: { endpoints: readonly (readonly [id: string, url: string])[] }) {
   const [endpoint, setEndpoint] = useState(endpoints[0]?.[0] ?? '')
-  const [since, setSince] = useState(() => new Date(Date.now() - DAY_MS).toISOString().slice(0, 16))
+  const [since, setSince] = useState(() => new Date(gatewayTime() - DAY_MS).toISOString().slice(0, 16))
   const [status, setStatus] = useState('')
   const [said, setSaid] = useState<string | null>(null)
   const send = async (): Promise<void> => {

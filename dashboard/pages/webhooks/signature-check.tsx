@@ -1,6 +1,7 @@
 // Checks the signature of a webhook in the browser. Nothing is sent.
 import { useState } from 'preact/hooks'
 import { ApiError } from '../../api/error.ts'
+import { gatewayTime } from '../../api/gateway-time.ts'
 import { span } from '../../app/format.ts'
 import { Form, TextField } from '../../ui/form.tsx'
 import { Panel } from '../../ui/page.tsx'
@@ -20,7 +21,7 @@ export function SignatureCheck() {
     if (!signature.includes('v1,')) throw wrong('signature', 'A signature begins with `v1,`: copy the whole header.')
     const expected = await signed(secret, `${id.trim()}.${timestamp.trim()}.${body}`)
     const right = signature.split(/\s+/).some((one) => one.replace(/^v1,/, '') === expected)
-    setVerdict({ right, expected, age: Math.abs(Date.now() / 1000 - Number(timestamp)) * 1000 })
+    setVerdict({ right, expected, age: Math.abs(gatewayTime() / 1000 - Number(timestamp)) * 1000 })
   }
   return (
     <Panel title="Check a signature">

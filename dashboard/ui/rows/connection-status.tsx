@@ -1,4 +1,5 @@
 // The state of a connection as one word.
+import { gatewayTime } from '../../api/gateway-time.ts'
 import type { Got } from '../../api/query.ts'
 import { Status, type Tone } from '../status.tsx'
 import { Ago } from '../text.tsx'
@@ -39,7 +40,7 @@ function stateOf(connection: Connection): ShownState {
   if (state.breaker === 'open')
     return { tone: 'refused', word: 'circuit open', until: state.cooldown_until ?? null, next: 'probe' }
   if (state.breaker === 'half_open') return { tone: 'waiting', word: 'probing', until: null }
-  if (state.cooldown_until != null && Date.parse(state.cooldown_until) > Date.now())
+  if (state.cooldown_until != null && Date.parse(state.cooldown_until) > gatewayTime())
     return { tone: 'waiting', word: 'cooling down', until: state.cooldown_until, next: 'ends' }
   if (state.status !== 'active') return { tone: 'failed', word: state.status.replaceAll('_', ' '), until: null }
   const locks = state.model_locks?.length ?? 0
