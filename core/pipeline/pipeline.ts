@@ -17,7 +17,7 @@ import { execute } from './executor.ts'
 import { isForm, takeForm } from './operations/ingress.ts'
 import { ReplyWriter } from './reply.ts'
 import { driver, type Runtime } from './runtime.ts'
-import { settle } from './settle.ts'
+import { beforeEstimate, settle } from './settle.ts'
 import { RequestUnit } from './unit.ts'
 
 /** Serves one exchange. Never rejects; resolves when the exchange is settled, with null when no route took it. */
@@ -52,6 +52,8 @@ export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink
     error = concluded(runtime, ctx, reply, thrown)
   } finally {
     if (ctx.ticking !== null) runtime.ticker.remove(ctx.ticking)
+    const parsing = beforeEstimate(runtime, ctx)
+    if (parsing) await parsing
     runtime.active.remove(ticket)
     outcome = settle(runtime, ctx, { status: reply.status || (error?.status ?? 499), error, firstByteAt: reply.firstByteAt })
   }

@@ -2,10 +2,12 @@
 
 import { isConversation } from '../calls/conversation.ts'
 import { deepFreeze } from '../collections/deep-freeze.ts'
+import { parseInTurns } from '../json/wire-body.ts'
 import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
 import { accountOf } from '../records/request-record.ts'
 import type { PriceService } from '../services.ts'
 import { errorText } from '../text/error-text.ts'
+import { LARGE_REQUEST } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Usage } from '../types/request/answer.ts'
 import type { Outcome, Step } from '../types/request/context.ts'
@@ -58,6 +60,13 @@ function summed(steps: readonly Step[]): Pick<Outcome, 'costNano' | 'chargeNano'
     if (step.chargeNano !== null) chargeNano = (chargeNano ?? 0) + step.chargeNano
   }
   return { costNano, chargeNano }
+}
+
+/** Parses a large request in several turns when settle() will estimate its tokens. Never rejects. null: there is nothing to wait for. */
+export function beforeEstimate(runtime: Runtime, ctx: RequestState): Promise<void> | null {
+  if (ctx.bodyBytes <= LARGE_REQUEST || ctx.body === null || ctx.decoded || ctx.operation !== 'chat') return null
+  if (ctx.cached !== false || ctx.facts === null || isReported(ctx.facts.usage ?? null)) return null
+  return parseInTurns(ctx.body, runtime.turns).catch(() => {})
 }
 
 /** Settles the exchange. A stream that failed after its start is 502; one that the client left is 499. The tokens so far count. */

@@ -5,7 +5,7 @@ import { type Ahead, aheadBy, middle, narrowed } from '../../dashboard/api/gatew
 
 const NOON = Date.UTC(2026, 10, 26, 12)
 
-/** What an answer tells when the gateway's clock is `ahead` of a browser that calls at `sentAt`. */
+/** Returns the bounds from one answer. The gateway's clock is `ahead` of the browser's, and `out` and `back` are the times on the way, ms. */
 function answer(ahead: number, sentAt: number, out: number, back: number): Ahead {
   const written = new Date(sentAt + out + ahead).toUTCString()
   return aheadBy(written, sentAt, sentAt + out + back) as Ahead

@@ -186,7 +186,7 @@ async function audited(t: TestGateway): Promise<string[]> {
 /** The page stays text. */
 async function harmless(page: Page, path: string): Promise<void> {
   await settledPage(page)
-  // What was placed is on the page.
+  // The peek shows the hostile text, so it must be open.
   if (path.includes('open=')) await page.locator('.peek').first().waitFor()
   const found = await page.evaluate(() => ({
     ran: '__x' in window,

@@ -1,5 +1,5 @@
-// What the pages say of an outage: requests that were refused without a call to an upstream have failed as well. And what the playground
-// keeps to itself of a connection that others share.
+// During an outage, the pages count requests that the gateway refused without a call to an upstream as failed. The playground does not show
+// the address and the raw answer of a shared connection.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { text as answer, fail } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'

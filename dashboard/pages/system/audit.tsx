@@ -85,24 +85,8 @@ export function Audit() {
                   value={action}
                   onInput={(event) => setQuery({ action: event.currentTarget.value, cursor: null })}
                 />
-                <label class="filter-day">
-                  From this day, UTC
-                  <input
-                    class="filter-input"
-                    type="date"
-                    value={since}
-                    onChange={(event) => setQuery({ since: event.currentTarget.value, cursor: null })}
-                  />
-                </label>
-                <label class="filter-day">
-                  To this day, UTC
-                  <input
-                    class="filter-input"
-                    type="date"
-                    value={until}
-                    onChange={(event) => setQuery({ until: event.currentTarget.value, cursor: null })}
-                  />
-                </label>
+                <Day label="From this day, UTC" value={since} onDay={(day) => setQuery({ since: day, cursor: null })} />
+                <Day label="To this day, UTC" value={until} onDay={(day) => setQuery({ until: day, cursor: null })} />
                 <input
                   class="filter-input"
                   type="search"
@@ -162,4 +146,13 @@ export function Audit() {
 function dayOf(name: string): string {
   const text = address.value.get(name) ?? ''
   return /^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) ? text : ''
+}
+
+function Day({ label, value, onDay }: { label: string; value: string; onDay(day: string): void }) {
+  return (
+    <label class="filter-day">
+      {label}
+      <input class="filter-input" type="date" value={value} onChange={(event) => onDay(event.currentTarget.value)} />
+    </label>
+  )
 }

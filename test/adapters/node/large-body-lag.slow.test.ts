@@ -8,9 +8,9 @@ import { DIALECTS } from './support.ts'
 
 /**
  * ms of processor time of one turn. The goal is 50; the rest is for a slow machine. The time of other processes does not count where the
- * kernel tells it. On a Xeon, the first requests with an array of numbers after answers of 60 MiB take 270 to 370, and all others at most 130.
+ * kernel tells it.
  */
-const MOST = 500
+const MOST = 250
 const MIB = 1024 * 1024
 
 /** Answers on `/` with the longest turn since the last call. */
