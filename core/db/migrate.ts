@@ -29,6 +29,11 @@ const OWN: MigratingPlugin = {
       id: '001-versions',
       up: 'CREATE TABLE gateway_versions (kind TEXT PRIMARY KEY, version {{int}} NOT NULL)',
     },
+    {
+      id: '002-changed-rows',
+      up: `CREATE TABLE gateway_changed_rows (
+        kind TEXT NOT NULL, version {{int}} NOT NULL, row_id {{int}} NOT NULL, PRIMARY KEY (kind, version, row_id))`,
+    },
   ],
 }
 

@@ -1,8 +1,10 @@
 // Keeps rows in memory as typed values. A write increments its kind's version in the same transaction. Every process polls the versions
-// and reloads what changed. A value that was read before an increment never replaces a newer one.
+// and reloads what changed. A value that was read before an increment never replaces a newer one. If all writes since the last load named
+// their rows, a view that can renew single rows reads only these.
 import { catchRejection } from '../timing/catch-rejection.ts'
-import type { Database, Db, TenantWall, View } from '../types/ports/db.ts'
+import type { Database, Db, Renew, TenantWall, View } from '../types/ports/db.ts'
 import type { Clock, Logger, Timer } from '../types/ports/ports.ts'
+import { changedRows, rememberRows } from './changed-rows.ts'
 import { sql } from './sql.ts'
 import { storageUnavailable } from './storage-fault.ts'
 
@@ -18,8 +20,11 @@ export interface ViewOptions {
 interface Entry {
   readonly kind: string
   readonly load: (db: Db) => Promise<unknown>
-  readonly watchers: ((value: unknown) => void)[]
+  readonly renew: Renew<unknown> | undefined
+  readonly watchers: ((value: unknown, rows: ReadonlySet<number> | null) => void)[]
   current: unknown
+  /** Rows that were read again since the last call of the watchers; null: all. */
+  changed: Set<number> | null
   /** The version that was read before the rows of `current`. */
   version: number
   loading: Promise<void> | null
@@ -47,20 +52,30 @@ export class ViewHub {
   /**
    * Loads the rows and keeps them up to date. Several views of one kind are reloaded together.
    * @param load reads only through the given db. It may run at any time, but never twice at once.
+   * @param renew reads single rows again, after writes that named their rows. It follows the same rule.
    */
-  async view<T>(kind: string, load: (db: Db) => Promise<T>): Promise<View<T>> {
-    const entry: Entry = { kind, load, watchers: [], current: undefined, version: -1, loading: null }
+  async view<T>(kind: string, load: (db: Db) => Promise<T>, renew?: Renew<T>): Promise<View<T>> {
+    const entry: Entry = {
+      kind,
+      load,
+      renew: renew as Renew<unknown> | undefined,
+      watchers: [],
+      current: undefined,
+      changed: null,
+      version: -1,
+      loading: null,
+    }
     const view: View<T> = {
       get current() {
         return entry.current as T
       },
-      write: (change) => this.#write([kind], change),
+      write: (change, rows) => this.#write([kind], change, rows),
       // A poll that is already running may have read before the write.
       refresh: async () => {
         await this.#polling
         await this.poll()
       },
-      watch: (fn) => void entry.watchers.push(fn as (value: unknown) => void),
+      watch: (fn) => void entry.watchers.push(fn as (typeof entry.watchers)[number]),
     }
     this.#entries.set(view, entry)
     try {
@@ -103,12 +118,16 @@ export class ViewHub {
     await this.#polling
   }
 
-  async #write<R>(kinds: readonly string[], change: (db: Db) => Promise<R>): Promise<R> {
+  async #write<R>(kinds: readonly string[], change: (db: Db) => Promise<R>, rows?: (result: R) => readonly number[]): Promise<R> {
     const versions = new Map<string, number>()
     const result = await this.#db.tx(async (tx) => {
       const result = await change(tx)
       // All writers use the same order; otherwise two writers of the same kinds could deadlock.
-      for (const kind of [...new Set(kinds)].sort()) versions.set(kind, await bump(tx, kind))
+      for (const kind of [...new Set(kinds)].sort()) {
+        const version = await bump(tx, kind)
+        versions.set(kind, version)
+        if (rows !== undefined) await rememberRows(tx, kind, version, rows(result))
+      }
       return result
     })
     const informing = this.#wrote()
@@ -160,16 +179,23 @@ export class ViewHub {
 
   async #load(entry: Entry): Promise<void> {
     const row = await this.#db.get<{ version: number }>(sql`SELECT version FROM gateway_versions WHERE kind = ${entry.kind}`)
-    const value = await entry.load(this.#db)
-    entry.version = row?.version ?? 0
+    const version = row?.version ?? 0
+    const { renew, version: have } = entry
+    const ids = renew === undefined || have < 0 ? null : await changedRows(this.#db, entry.kind, have, version)
+    const value = renew === undefined || ids === null ? await entry.load(this.#db) : await renew(this.#db, ids, entry.current)
+    entry.version = version
     entry.current = value
+    if (ids === null) entry.changed = null
+    else for (const id of ids) entry.changed?.add(id)
   }
 
   #tell(entry: Entry): void {
+    const rows = entry.changed
+    entry.changed = new Set()
     for (const watcher of entry.watchers) {
       const failed = (error: unknown) => this.#log.error('views.watcher_failed', { view: entry.kind, error })
       try {
-        catchRejection(watcher(entry.current), failed)
+        catchRejection(watcher(entry.current, rows), failed)
       } catch (error) {
         failed(error)
       }

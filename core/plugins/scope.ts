@@ -161,9 +161,9 @@ export function pluginScope(instance: PluginInstance, lent: Facilities): PluginG
       checkPage(name, page, instance.api, instance.pages)
       instance.pages.push(page)
     },
-    view: async (view, load) => {
+    view: async (view, load, renew) => {
       const hub = lent.views ?? needs('a database', 'GATEWAY_DATABASE_URL or GATEWAY_DATA_DIR')
-      const made = await hub.view(`${name}:${view}`, load)
+      const made = await hub.view(`${name}:${view}`, load, renew)
       instance.undo.push(() => hub.release(made))
       return made
     },

@@ -6,7 +6,7 @@ import type { Calendar } from '../../core/timing/calendar.ts'
 import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { TakeResult } from '../../core/types/ports/ports.ts'
 import type { RequestContext, Slot } from '../../core/types/request/context.ts'
-import { type Directory, type Entity, SESSION_IDLE_MS, type SessionCap } from './directory.ts'
+import { type BudgetDirectory, type Entity, SESSION_IDLE_MS, type SessionCap } from './directory.ts'
 import type { Estimate } from './estimate/rules.ts'
 import { limitOf } from './limit.ts'
 import type { Mirror } from './mirror.ts'
@@ -33,7 +33,7 @@ export interface AdmissionSources {
   readonly calendar: Calendar
   readonly mirror: Mirror
   readonly failClosed: boolean
-  directory(): Directory
+  readonly directory: BudgetDirectory
   entityOf(budget: Budget): Entity
   sessionOf(ctx: RequestContext): SessionCap | null
   estimate(ctx: RequestContext): Estimate
@@ -101,7 +101,7 @@ export function admission(sources: AdmissionSources): Admission {
   return {
     check(ctx) {
       if (isFree(ctx)) return undefined
-      const budgets = sources.directory().of(ctx)
+      const budgets = sources.directory.of(ctx)
       const session = sources.sessionOf(ctx)
       if (budgets.length === 0 && session === null) return undefined
       const applied: Applied = { budgets, session, held: [], refusedBy: null }

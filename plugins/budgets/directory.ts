@@ -1,8 +1,9 @@
-// Indexes the budgets that apply to a request. It is rebuilt when rows change, so that a request needs one look-up per scope, and none
-// without budgets.
+// Indexes the budgets that apply to a request, so that a request needs one look-up per scope, and none without budgets. A change of single
+// budgets updates only their entries.
 
 import type { Services } from '../../core/types/plugin/plugin.ts'
 import type { RequestContext } from '../../core/types/request/context.ts'
+import { Groups } from './groups.ts'
 import type { Budget } from './service.ts'
 
 export interface Entities {
@@ -19,44 +20,75 @@ export interface Entity {
   readonly found: boolean
 }
 
-export interface Directory {
-  readonly byId: ReadonlyMap<number, Budget>
-  /** Returns enabled budgets in the order of refusals: key, virtual model, organization. */
-  of(ctx: RequestContext): readonly Budget[]
+/** Returns the budgets of an organization, the oldest first. */
+export function ofOrganization(all: ReadonlyMap<number, Budget>, orgId: number | null): readonly Budget[] {
+  return [...all.values()].filter((budget) => budget.orgId === orgId).sort((a, b) => a.id - b.id)
 }
 
 const NONE: readonly Budget[] = []
 
-export function directoryOf(all: readonly Budget[], entities: Entities): Directory {
-  const enabled = all.filter((budget) => budget.enabled)
-  const of = (scope: Budget['scope']) => enabled.filter((budget) => budget.scope === scope)
-  const orgs = grouped(of('org'), ({ orgId }) => orgId)
-  const keyIds = grouped(named(of('key'), true), ({ entityId }) => entityId as number)
-  const keyLabels = grouped(named(of('key'), false), ({ entityLabel }) => entityLabel ?? '')
-  const modelIds = grouped(named(of('virtual_model'), true), ({ entityId }) => entityId as number)
-  const modelNames = grouped(named(of('virtual_model'), false), ({ entityLabel }) => entityLabel ?? '')
+export class BudgetDirectory {
+  readonly #entities: Entities
+  readonly #byId = new Map<number, Budget>()
+  readonly #orgs = new Groups<number | null>()
+  readonly #keyIds = new Groups<number>()
+  readonly #keyLabels = new Groups<string>()
+  readonly #modelIds = new Groups<number>()
+  readonly #modelNames = new Groups<string>()
+  #enabled = 0
 
-  return {
-    byId: new Map(all.map((budget) => [budget.id, budget])),
-    of(ctx) {
-      if (enabled.length === 0 || ctx.operation === 'count_tokens') return NONE
-      const { orgId, keyId, label } = ctx.principal
-      let found = NONE
-      if (keyId !== null) {
-        found = joined(found, keyIds.get(keyId), orgId)
-        const declared = label === null ? undefined : keyLabels.get(label)
-        if (declared !== undefined && entities.keys.labelled(orgId, label as string)?.id === keyId)
-          found = joined(found, declared, orgId)
+  constructor(all: ReadonlyMap<number, Budget>, entities: Entities) {
+    this.#entities = entities
+    this.take(all, null)
+  }
+
+  get byId(): ReadonlyMap<number, Budget> {
+    return this.#byId
+  }
+
+  /** @param ids the budgets that differ; null: any of them may. */
+  take(all: ReadonlyMap<number, Budget>, ids: ReadonlySet<number> | null): void {
+    for (const id of ids ?? new Set([...this.#byId.keys(), ...all.keys()])) {
+      const [before, now] = [this.#byId.get(id), all.get(id)]
+      if (before !== undefined) {
+        this.#byId.delete(id)
+        this.#index(before, -1)
       }
-      if (ctx.virtualModel !== null && modelIds.size + modelNames.size > 0) {
-        const model = entities.virtualModels()?.named(orgId, ctx.virtualModel) ?? null
-        if (model !== null) {
-          found = joined(found, modelIds.get(model.id), orgId)
-          found = joined(found, modelNames.get(model.name), orgId)
-        }
+      if (now !== undefined) {
+        this.#byId.set(id, now)
+        this.#index(now, 1)
       }
-      return joined(found, orgs.get(orgId), orgId)
-    },
+    }
+  }
+
+  /** Returns enabled budgets in the order of refusals: key, virtual model, organization. */
+  of(ctx: RequestContext): readonly Budget[] {
+    if (this.#enabled === 0 || ctx.operation === 'count_tokens') return NONE
+    const { orgId, keyId, label } = ctx.principal
+    let found = NONE
+    if (keyId !== null) {
+      found = joined(found, this.#keyIds.get(keyId), orgId)
+      const declared = label === null ? undefined : this.#keyLabels.get(label)
+      if (declared !== undefined && this.#entities.keys.labelled(orgId, label as string)?.id === keyId)
+        found = joined(found, declared, orgId)
+    }
+    if (ctx.virtualModel !== null && this.#modelIds.size + this.#modelNames.size > 0) {
+      const model = this.#entities.virtualModels()?.named(orgId, ctx.virtualModel) ?? null
+      if (model !== null) {
+        found = joined(found, this.#modelIds.get(model.id), orgId)
+        found = joined(found, this.#modelNames.get(model.name), orgId)
+      }
+    }
+    return joined(found, this.#orgs.get(orgId), orgId)
+  }
+
+  #index(budget: Budget, by: 1 | -1): void {
+    if (!budget.enabled) return
+    this.#enabled += by
+    const { scope, orgId, entityId, entityLabel } = budget
+    if (scope === 'org') this.#orgs.change(orgId, budget, by)
+    else if (entityId === null) (scope === 'key' ? this.#keyLabels : this.#modelNames).change(entityLabel ?? '', budget, by)
+    else (scope === 'key' ? this.#keyIds : this.#modelIds).change(entityId, budget, by)
   }
 }
 
@@ -73,20 +105,6 @@ export function entityOf(
   const models = virtualModels()
   const model = (entityId === null ? models?.named(orgId, entityLabel ?? '') : models?.get(orgId, entityId)) ?? null
   return { id: model?.id ?? entityId, label: model?.name ?? entityLabel, found: model !== null }
-}
-
-function named(budgets: readonly Budget[], byId: boolean): readonly Budget[] {
-  return budgets.filter(({ entityId }) => (entityId !== null) === byId)
-}
-
-function grouped<K>(budgets: readonly Budget[], keyOf: (budget: Budget) => K): ReadonlyMap<K, readonly Budget[]> {
-  const groups = new Map<K, Budget[]>()
-  for (const budget of budgets) {
-    const group = groups.get(keyOf(budget))
-    if (group === undefined) groups.set(keyOf(budget), [budget])
-    else group.push(budget)
-  }
-  return groups
 }
 
 function joined(found: readonly Budget[], more: readonly Budget[] | undefined, orgId: number | null): readonly Budget[] {

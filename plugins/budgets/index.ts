@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { isReplay } from '../../core/records/replays.ts'
 import { calendarOf } from '../../core/timing/calendar.ts'
-import type { Db } from '../../core/types/ports/db.ts'
 import { type Applied, admission } from './admission.ts'
 import { SUBSCRIPTIONS } from './alerts/announcement.ts'
 import { evaluator } from './alerts/evaluator.ts'
@@ -12,7 +11,7 @@ import { notFoundText } from './api/fields.ts'
 import { budgetRoutes } from './api/routes.ts'
 import { budgetMetrics, statusOf } from './api/status.ts'
 import { budgetFacts } from './attention.ts'
-import { directoryOf, type Entities, entityOf, sessionCap } from './directory.ts'
+import { BudgetDirectory, type Entities, entityOf, ofOrganization, sessionCap } from './directory.ts'
 import { upstreamDialects } from './estimate/calls.ts'
 import { estimator, type FactsOf, ownCallEstimator, tokenEstimator } from './estimate/estimate.ts'
 import { withMarkup } from './estimate/markup.ts'
@@ -25,7 +24,7 @@ import { portableBudgets } from './portable.ts'
 import { budgetResource, MAX_USD, nanoOf } from './resource.ts'
 import { recountForZone, recounts } from './restate.ts'
 import type { Budget } from './service.ts'
-import { activeBudgets, activeIncreases, budgetOf, type IncreaseRow } from './store.ts'
+import { loadBudgets, renewBudgets } from './store.ts'
 import { accountAt } from './window.ts'
 
 const usd = z.number().min(0).max(MAX_USD).nullable().default(null)
@@ -91,11 +90,9 @@ export const budgets = definePlugin({
         hint: 'GATEWAY_BUDGET_TIMEZONE is not a known time zone. Budget windows are in UTC.',
         timezone: config.timezone,
       })
-    const view = await gateway.view('living', load)
-    let directory = directoryOf(view.current, entities)
-    view.watch((living) => {
-      directory = directoryOf(living, entities)
-    })
+    const view = await gateway.view('living', loadBudgets, renewBudgets)
+    const directory = new BudgetDirectory(view.current, entities)
+    view.watch((living, changed) => directory.take(living, changed))
 
     const known = mirror(ledger)
     const slot = gateway.slot<Applied>()
@@ -131,7 +128,7 @@ export const budgets = definePlugin({
       calendar,
       mirror: known,
       failClosed: config.failClosed,
-      directory: () => directory,
+      directory,
       entityOf: whose,
       sessionOf: (ctx) => sessionCap(ctx, keys, sessionNano),
       estimate: withMarkup(estimator(factsOf, compiledModels, rules), rules.prices),
@@ -178,10 +175,13 @@ export const budgets = definePlugin({
     gateway.every('look', LOOK_MS, look)
     gateway.every('balances', REFRESH_MS, () => known.refresh(db, clock.monotonic()))
 
-    const list = (orgId: number | null) => view.current.filter((budget) => budget.orgId === orgId)
+    const list = (orgId: number | null) => ofOrganization(view.current, orgId)
     gateway.provide('budgets', {
       list,
-      get: (orgId, id) => view.current.find((budget) => budget.id === id && budget.orgId === orgId) ?? null,
+      get: (orgId, id) => {
+        const budget = view.current.get(id)
+        return budget?.orgId === orgId ? budget : null
+      },
     })
     const counts = recounts({ gateway, ledger, calendar, budgets: () => directory.byId, entityOf: whose })
     gateway.hook('ready', () => recountForZone(db, calendar.zone, directory.byId.values(), counts.now))
@@ -214,12 +214,5 @@ export const budgets = definePlugin({
     }
   },
 })
-
-async function load(db: Db): Promise<readonly Budget[]> {
-  const increases = new Map<number, IncreaseRow[]>()
-  for (const increase of await activeIncreases(db))
-    increases.set(increase.budget_id, [...(increases.get(increase.budget_id) ?? []), increase])
-  return (await activeBudgets(db)).map((row) => budgetOf(row, increases.get(row.id) ?? []))
-}
 
 export default budgets

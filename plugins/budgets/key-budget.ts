@@ -34,6 +34,9 @@ export function defaultKeyBudget(gateway: PluginGateway, view: View<unknown>, op
   const hardLimitNano = nanoOf(maxUsd > 0 ? Math.min(usd, maxUsd) : usd)
   return gateway.use('keys').onCreated(async ({ id, orgId, label }) => {
     const budget = { scope: 'key', entityId: id, entityLabel: label, window, hardLimitNano, enabled: true } as const
-    await view.write((db) => insertBudget(db, orgId, budget, gateway.clock.now()))
+    await view.write(
+      (db) => insertBudget(db, orgId, budget, gateway.clock.now()),
+      (row) => [row.id],
+    )
   })
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { PortableKind } from '../../core/types/plugin/portable.ts'
 import type { View } from '../../core/types/ports/db.ts'
-import { type Entities, entityOf } from './directory.ts'
+import { type Entities, entityOf, ofOrganization } from './directory.ts'
 import { hardLimitUsd, NANO, nameOf, nanoOf } from './resource.ts'
 import type { Recounts } from './restate.ts'
 import { type Budget, SCOPES, WINDOWS } from './service.ts'
@@ -19,14 +19,14 @@ const data = z.strictObject({
 
 export interface PortableBudgets {
   readonly gateway: PluginGateway
-  readonly view: View<readonly Budget[]>
+  readonly view: View<ReadonlyMap<number, Budget>>
   readonly entities: Entities
   readonly recounts: Recounts
 }
 
 /** When this gateway does not have the budget's key yet, the budget starts when a key gets the label. */
 export function portableBudgets({ gateway, view, entities, recounts }: PortableBudgets): PortableKind<z.output<typeof data>> {
-  const mine = (orgId: number | null) => view.current.filter((budget) => budget.orgId === orgId)
+  const mine = (orgId: number | null) => ofOrganization(view.current, orgId)
   const named = (budget: Budget) => nameOf(budget.scope, entityOf(budget, entities).label, budget.window)
   return {
     kind: 'budgets',

@@ -64,17 +64,38 @@ export function budgetOf(row: BudgetRow, increases: readonly IncreaseRow[] = [])
   }
 }
 
-/** Returns active budgets of every organization. */
-export function activeBudgets(db: Db): Promise<BudgetRow[]> {
-  return db.all(sql`SELECT * FROM budgets WHERE archived_at IS NULL ORDER BY id`, budgetRow)
+/** Returns active budgets of every organization by their ids, each with its increases, including ended ones. */
+export function loadBudgets(db: Db): Promise<Map<number, Budget>> {
+  return activeBudgets(db, null)
 }
 
-/** Returns increases of active budgets, including ended ones. */
-export function activeIncreases(db: Db): Promise<IncreaseRow[]> {
-  return db.all(
-    sql`SELECT * FROM budgets_increases WHERE budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
+/** Reads only the budgets with these ids again. */
+export async function renewBudgets(db: Db, ids: readonly number[], budgets: Map<number, Budget>): Promise<Map<number, Budget>> {
+  const living = await activeBudgets(db, ids)
+  for (const id of ids) {
+    const budget = living.get(id)
+    if (budget === undefined) budgets.delete(id)
+    else budgets.set(id, budget)
+  }
+  return budgets
+}
+
+async function activeBudgets(db: Db, ids: readonly number[] | null): Promise<Map<number, Budget>> {
+  const [ofBudget, asked] =
+    ids === null ? [sql.empty, sql.empty] : [sql`budget_id IN ${sql.in(ids)} AND`, sql`id IN ${sql.in(ids)} AND`]
+  const increases = new Map<number, IncreaseRow[]>()
+  const raised = await db.all(
+    sql`SELECT * FROM budgets_increases
+        WHERE ${ofBudget} budget_id IN (SELECT id FROM budgets WHERE archived_at IS NULL) ORDER BY id`,
     increaseRow,
   )
+  for (const increase of raised) {
+    const known = increases.get(increase.budget_id)
+    if (known === undefined) increases.set(increase.budget_id, [increase])
+    else known.push(increase)
+  }
+  const rows = await db.all(sql`SELECT * FROM budgets WHERE ${asked} archived_at IS NULL ORDER BY id`, budgetRow)
+  return new Map(rows.map((row) => [row.id, budgetOf(row, increases.get(row.id) ?? [])]))
 }
 
 export function activeBudget(db: Db, orgId: number | null, id: number): Promise<BudgetRow | undefined> {

@@ -12,7 +12,7 @@ import { insertKey, type KeyRow, replaceSecret, revokeKey, updateKey } from './s
 
 export interface KeyRoutes {
   gateway: PluginGateway
-  view: View<ReadonlyMap<string, KeyRow>>
+  view: View<Map<number, KeyRow>>
   /** Returns the stored form of a new secret. */
   stored(secret: string): { mac: string; last4: string }
   /** Runs other plugins' work for a new key before its secret is returned. */
@@ -59,10 +59,11 @@ function fits({ label, last4, cost_center }: KeyRow, wanted: string): boolean {
 export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes): void {
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
-  const rows = (orgId: number | null) => [...view.current.values()].filter((row) => row.org_id === (orgId ?? 0))
+  const rows = (orgId: number | null) =>
+    [...view.current.values()].filter((row) => row.org_id === (orgId ?? 0)).sort((a, b) => a.id - b.id)
   const mine = (orgId: number | null, id: number): KeyRow => {
-    const row = rows(orgId).find((candidate) => candidate.id === id)
-    if (row === undefined) throw notFound(`There is no client key ${id}.`)
+    const row = view.current.get(id)
+    if (row?.org_id !== (orgId ?? 0)) throw notFound(`There is no client key ${id}.`)
     return row
   }
 
@@ -114,8 +115,9 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
       const fields = fieldsOf(body, { ...NO_FIELDS, label: 'key' })
       fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
       const key = newSecret()
-      const row = await view.write((db) =>
-        insertKey(db, orgId, { ...fields, ...stored(key), created_by: operator.userId ?? null }, now()),
+      const row = await view.write(
+        (db) => insertKey(db, orgId, { ...fields, ...stored(key), created_by: operator.userId ?? null }, now()),
+        ({ id }) => [id],
       )
       await created(row)
       return { ...recordOf(row), key }
@@ -136,7 +138,10 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
       refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
       const fields = fieldsOf(body, before)
       if (body.expires_at !== undefined) fields.expires_at = boundedExpiry(fields.expires_at, now(), maxDays)
-      const row = await view.write((db) => updateKey(db, orgId, params.id, fields, now()))
+      const row = await view.write(
+        (db) => updateKey(db, orgId, params.id, fields, now()),
+        () => [params.id],
+      )
       if (row === undefined) throw notFound(`There is no client key ${params.id}.`)
       return recordOf(row)
     },
@@ -153,7 +158,12 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     async handler({ params, orgId, audited }) {
       const row = mine(orgId, params.id)
       refuseOwnedByFile('keys', { managedBy: row.managed_by, configKey: row.config_key })
-      if (!(await view.write((db) => revokeKey(db, orgId, params.id, now()))))
+      if (
+        !(await view.write(
+          (db) => revokeKey(db, orgId, params.id, now()),
+          () => [params.id],
+        ))
+      )
         throw notFound(`There is no client key ${params.id}.`)
       audited(params.id, { label: row.label })
       return { deleted: true as const }
@@ -174,7 +184,10 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
       if (before.declared?.includes('"secret":'))
         refuseOwnedByFile('keys', { managedBy: before.managed_by, configKey: before.config_key })
       const key = newSecret()
-      const row = await view.write((db) => replaceSecret(db, orgId, params.id, stored(key), now()))
+      const row = await view.write(
+        (db) => replaceSecret(db, orgId, params.id, stored(key), now()),
+        () => [params.id],
+      )
       if (row === undefined) throw notFound(`There is no client key ${params.id}.`)
       audited(params.id, { label: row.label })
       return { ...recordOf(row), key }

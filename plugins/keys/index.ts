@@ -6,12 +6,13 @@ import { globMatch } from '../../core/text/glob.ts'
 import type { Principal, RequestContext } from '../../core/types/request/context.ts'
 import { keyRoutes } from './api.ts'
 import { identified, principalOf, UNKNOWN_KEY, unknownKey } from './authenticate.ts'
+import { clientKey, KeyDirectory } from './directory.ts'
 import { migrations } from './migrations.ts'
 import { refuseOtherModels } from './other-models.ts'
 import { keyResource } from './resource.ts'
 import { KEY_PREFIX, wellFormed } from './secret.ts'
 import type { ClientKey, KeyService } from './service.ts'
-import { activeKeys, type KeyRow } from './store.ts'
+import { type KeyRow, loadKeys, renewKeys } from './store.ts'
 
 /** An attacker who invents keys causes at most one query in this time. */
 const LOOK_AGAIN_MS = 100
@@ -37,13 +38,9 @@ export const keys = definePlugin({
     const { vault } = gateway
     const mac = (secret: string): string => vault.mac('client-key', secret)
     const stored = (secret: string) => ({ mac: mac(secret), last4: secret.slice(-4) })
-    const view = await gateway.view('living', async (db) => new Map((await activeKeys(db)).map((row) => [row.mac, row])))
-    let byMac = clientKeys(view.current)
-    let named = namesOf(byMac)
-    view.watch((rows) => {
-      byMac = clientKeys(rows)
-      named = namesOf(byMac)
-    })
+    const view = await gateway.view('living', loadKeys, renewKeys)
+    const directory = new KeyDirectory(view.current)
+    view.watch((rows, changed) => directory.take(rows, changed))
     const created = new Set<(key: ClientKey) => Promise<void>>()
 
     let looking = Promise.resolve()
@@ -55,15 +52,12 @@ export const keys = definePlugin({
       find: (secret) => {
         // A mistyped key is refused without a look-up.
         if (secret.startsWith(KEY_PREFIX) && secret.length === 50 && !wellFormed(secret)) return null
-        return byMac.get(mac(secret)) ?? null
+        return directory.withMac(mac(secret))
       },
       expired: ({ expiresAt }) => expiresAt !== null && expiresAt <= gateway.clock.now(),
-      get: (orgId, id) => {
-        const key = named.byId.get(id)
-        return key?.orgId === orgId ? key : null
-      },
-      list: (orgId) => [...named.byId.values()].filter((key) => key.orgId === orgId),
-      labelled: (orgId, label) => named.byLabel.get(`${orgId} ${label}`) ?? null,
+      get: (orgId, id) => directory.get(orgId, id),
+      list: (orgId) => directory.list(orgId),
+      labelled: (orgId, label) => directory.labelled(orgId, label),
       onCreated: (fn) => {
         created.add(fn)
         return () => void created.delete(fn)
@@ -123,39 +117,5 @@ export const keys = definePlugin({
     gateway.resource(keyResource(gateway, view, stored))
   },
 })
-
-function clientKeys(rows: ReadonlyMap<string, KeyRow>): Map<string, ClientKey> {
-  return new Map([...rows].map(([mac, row]) => [mac, clientKey(row)]))
-}
-
-function namesOf(keys: ReadonlyMap<string, ClientKey>) {
-  const byId = new Map<number, ClientKey>()
-  const byLabel = new Map<string, ClientKey>()
-  for (const key of keys.values()) {
-    byId.set(key.id, key)
-    const name = `${key.orgId} ${key.label}`
-    if (!byLabel.has(name)) byLabel.set(name, key)
-  }
-  return { byId, byLabel }
-}
-
-function clientKey(row: KeyRow): ClientKey {
-  return {
-    id: row.id,
-    orgId: row.org_id === 0 ? null : row.org_id,
-    label: row.label,
-    last4: row.last4,
-    allowedModels: row.allowed_models,
-    rateLimitRpm: row.rate_limit_rpm,
-    rateLimitTpm: row.rate_limit_tpm,
-    costCenter: row.cost_center,
-    sessionBudgetNano: row.session_budget_nano,
-    expiresAt: row.expires_at,
-    guardrailsExempt: row.guardrails_exempt,
-    shadowOptOut: row.shadow_opt_out,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-  }
-}
 
 export default keys

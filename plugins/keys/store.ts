@@ -55,9 +55,22 @@ export interface NewKey extends KeyFields {
 
 const LIVING = sql`revoked_at IS NULL AND archived_at IS NULL`
 
-/** Returns every active key of every organization, for the process's memory. */
-export function activeKeys(db: Db): Promise<KeyRow[]> {
-  return db.all(sql`SELECT * FROM keys WHERE ${LIVING} ORDER BY id`, keyRow)
+/** Returns every active key of every organization by its id, for the process's memory. */
+export async function loadKeys(db: Db): Promise<Map<number, KeyRow>> {
+  const rows = await db.all(sql`SELECT * FROM keys WHERE ${LIVING} ORDER BY id`, keyRow)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Reads only the keys with these ids again. */
+export async function renewKeys(db: Db, ids: readonly number[], keys: Map<number, KeyRow>): Promise<Map<number, KeyRow>> {
+  const rows = await db.all(sql`SELECT * FROM keys WHERE id IN ${sql.in(ids)} AND ${LIVING}`, keyRow)
+  const living = new Map(rows.map((row) => [row.id, row]))
+  for (const id of ids) {
+    const row = living.get(id)
+    if (row === undefined) keys.delete(id)
+    else keys.set(id, row)
+  }
+  return keys
 }
 
 export function configKeys(db: Db): Promise<KeyRow[]> {

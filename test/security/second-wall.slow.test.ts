@@ -59,6 +59,7 @@ describe.skipIf(noPostgres !== null)(
           [
             "audit_state",
             "budgets_zone",
+            "gateway_changed_rows",
             "gateway_migrations",
             "gateway_versions",
             "helicone_request_ids",

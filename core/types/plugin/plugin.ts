@@ -3,7 +3,7 @@ import type { $Fetch } from 'ofetch'
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { ZodObject, ZodType, z } from 'zod'
 import type { Operator, Role } from '../operator.ts'
-import type { Db, Migration, TenantWall, View } from '../ports/db.ts'
+import type { Db, Migration, Renew, TenantWall, View } from '../ports/db.ts'
 import type { Clock, Counters, KeyValueStore, Logger, Peer, Vault } from '../ports/ports.ts'
 import type { Awaitable, CanonicalRequest, Operation } from '../request/canonical.ts'
 import type { KeyScope, LiveRequest, ModelKind, Outcome, RequestContext, RequestOf, Slot, Target } from '../request/context.ts'
@@ -208,8 +208,8 @@ export interface PluginGateway<S extends Record<string, ZodType> = Record<never,
   panel(panel: Panel): void
   /** Adds a page of the plugin to the dashboard. Register the routes that it calls first. @throws Error for a malformed page */
   page(page: PluginPage): void
-  /** Rows in memory, updated across processes. `name` is scoped to the plugin. */
-  view<T>(name: string, load: (db: Db) => Promise<T>): Promise<View<T>>
+  /** Rows in memory, updated across processes. `name` is scoped to the plugin. `renew` is for many rows: see `View.write`. */
+  view<T>(name: string, load: (db: Db) => Promise<T>, renew?: Renew<T>): Promise<View<T>>
   /** Registers rows that the configuration file may declare. */
   resource<T>(kind: ResourceKind<T>): void
   /** Rows made through the API that an export holds. */

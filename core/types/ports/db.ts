@@ -150,13 +150,19 @@ export interface Migration {
 export interface View<T> {
   /** The value of the last load. */
   readonly current: T
-  /** Runs `change` in a transaction that also notifies other processes. When it resolves, this process has reloaded. */
-  write<R>(change: (db: Db) => Promise<R>): Promise<R>
+  /**
+   * Runs `change` in a transaction that also notifies other processes. When it resolves, this process has reloaded.
+   * @param rows returns the ids of all rows that `change` touched. A view with `renew` then reads only these. Without it, all rows are read.
+   */
+  write<R>(change: (db: Db) => Promise<R>, rows?: (result: R) => readonly number[]): Promise<R>
   /** Checks for writes of other processes now instead of at the next poll. Never rejects: without a database nothing changes. */
   refresh(): Promise<void>
-  /** Calls `fn` after each reload that followed a write, in this process or another one. */
-  watch(fn: (value: T) => void): void
+  /** Calls `fn` after each reload that followed a write, in this process or another one. `rows`: the ids that were read again; null: all. */
+  watch(fn: (value: T, rows: ReadonlySet<number> | null) => void): void
 }
+
+/** Reads the rows with these ids again, puts them into `value`, removes those that are gone, and returns it. */
+export type Renew<T> = (db: Db, ids: readonly number[], value: T) => Promise<T>
 
 /** Stores units on disk during a database outage. A unit's statements must be safe to apply twice. */
 export interface Spool {

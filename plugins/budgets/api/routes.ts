@@ -7,7 +7,7 @@ import { deleted, idParams } from '../../../core/http/schemas.ts'
 import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { Db, View } from '../../../core/types/ports/db.ts'
 import { dropStates } from '../alerts/states.ts'
-import { type Entities, type Entity, entityOf } from '../directory.ts'
+import { type Entities, type Entity, entityOf, ofOrganization } from '../directory.ts'
 import { limitOf } from '../limit.ts'
 import { isAboveKeyCap, NANO, nanoOf } from '../resource.ts'
 import type { Recounts } from '../restate.ts'
@@ -26,7 +26,7 @@ import { budgetRecord, type CreateBody, createBody, type IncreaseBody, increaseB
 
 export interface BudgetRoutes {
   readonly gateway: PluginGateway
-  readonly view: View<readonly Budget[]>
+  readonly view: View<Map<number, Budget>>
   readonly entities: Entities
   /** USD; 0 = no limit. */
   readonly maxKeyUsd: number
@@ -78,7 +78,7 @@ export function budgetRoutes(options: BudgetRoutes): void {
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
   const one = async (id: number) => {
-    const budget = view.current.find((candidate) => candidate.id === id)
+    const budget = view.current.get(id)
     const [record] = budget === undefined ? [] : await shown([budget])
     if (record === undefined) throw unknown(id)
     return record
@@ -95,7 +95,7 @@ export function budgetRoutes(options: BudgetRoutes): void {
     }),
     handler: async ({ orgId }) => ({
       time_zone: timeZone,
-      data: await shown(view.current.filter((budget) => budget.orgId === orgId)),
+      data: await shown(ofOrganization(view.current, orgId)),
     }),
   })
 
@@ -120,12 +120,15 @@ export function budgetRoutes(options: BudgetRoutes): void {
         hardLimitNano: nanoOf(body.hard_limit_usd),
         enabled: body.enabled ?? true,
       }
-      const { id } = await view.write(async (tx) => {
-        await refuseTwin(tx, orgId, fields, entity.id, null)
-        const row = await insertBudget(tx, orgId, fields, now())
-        await recounts.now(tx, budgetOf(row))
-        return row
-      })
+      const { id } = await view.write(
+        async (tx) => {
+          await refuseTwin(tx, orgId, fields, entity.id, null)
+          const row = await insertBudget(tx, orgId, fields, now())
+          await recounts.now(tx, budgetOf(row))
+          return row
+        },
+        (row) => [row.id],
+      )
       recounts.later(id)
       return one(id)
     },
@@ -154,6 +157,7 @@ export function budgetRoutes(options: BudgetRoutes): void {
       const known = mine(orgId, id)
       refuseOwnedByFile(SECTION, known)
       if (body.hard_limit_usd !== undefined) refuseAboveCap(known.scope, body.hard_limit_usd)
+      const rows = () => [id]
       const moved = await view.write(async (tx) => {
         // Omitted members keep the values that another process may have just written.
         const row = await activeBudget(tx, orgId, id)
@@ -170,7 +174,7 @@ export function budgetRoutes(options: BudgetRoutes): void {
         await updateBudget(tx, orgId, id, fields, now())
         if (counts) await recounts.now(tx, fields)
         return counts
-      })
+      }, rows)
       if (moved) recounts.later(id)
       return one(id)
     },
@@ -187,10 +191,11 @@ export function budgetRoutes(options: BudgetRoutes): void {
     async handler({ params: { id }, orgId, audited }) {
       const { scope, entityLabel, window, ...owned } = mine(orgId, id)
       refuseOwnedByFile(SECTION, owned)
+      const rows = () => [id]
       await view.write(async (tx) => {
         if (!(await archiveBudget(tx, orgId, id, now()))) throw unknown(id)
         await dropStates(tx, id)
-      })
+      }, rows)
       audited(id, { scope, entity_label: entityLabel, window })
       return { deleted: true as const }
     },
@@ -210,18 +215,19 @@ export function budgetRoutes(options: BudgetRoutes): void {
       const at = now()
       const amountNano = increaseAmount(body, limitOf(mine(orgId, id), at))
       const expiresAt = increaseEnd(body, at, maxIncreaseDays)
+      const rows = () => [id]
       await view.write(async (tx) => {
         if ((await activeBudget(tx, orgId, id)) === undefined) throw unknown(id)
         const { actor: createdBy } = operator
         await insertIncrease(tx, id, { amountNano, expiresAt, reason: body.reason ?? null, createdAt: at, createdBy })
-      })
+      }, rows)
       return one(id)
     },
   })
 
   function mine(orgId: number | null, id: number): Budget {
-    const budget = view.current.find((candidate) => candidate.id === id && candidate.orgId === orgId)
-    if (budget === undefined) throw unknown(id)
+    const budget = view.current.get(id)
+    if (budget === undefined || budget.orgId !== orgId) throw unknown(id)
     return budget
   }
 

@@ -13,7 +13,7 @@ import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { outputOf, runTs } from '../../support/run-ts.ts'
 
 const noPostgres = await whyNoPostgres()
-const OWN = { plugin: 'gateway', id: '001-versions' }
+const OWN = ['001-versions', '002-changed-rows'].map((id) => ({ plugin: 'gateway', id }))
 
 let db: Database
 beforeEach(() => {
@@ -27,8 +27,8 @@ const first: Migration = { id: '001', up: 'CREATE TABLE pet_shop (id {{id}}, n {
 describe('migrate', () => {
   it('applies what is missing, in order, and writes down when', async () => {
     const second = { id: '002', up: 'INSERT INTO pet_shop (n) VALUES (1); INSERT INTO pet_shop (n) VALUES (2)' }
-    expect(await pending(db, shop(first))).toEqual([OWN, { plugin: 'pet-shop', id: '001' }])
-    expect(await migrate(db, shop(first), fakeClock(1234))).toEqual([OWN, { plugin: 'pet-shop', id: '001' }])
+    expect(await pending(db, shop(first))).toEqual([...OWN, { plugin: 'pet-shop', id: '001' }])
+    expect(await migrate(db, shop(first), fakeClock(1234))).toEqual([...OWN, { plugin: 'pet-shop', id: '001' }])
     expect(await migrate(db, shop(first, second))).toEqual([{ plugin: 'pet-shop', id: '002' }])
     expect(await migrate(db, shop(first, second))).toEqual([])
     expect(await pending(db, shop(first, second))).toEqual([])
@@ -128,7 +128,10 @@ const race = async (url: string) => {
   return { applied: applied.map(({ id }) => id).sort(), rows: rows.map(({ n }) => n) }
 }
 
-const once = { applied: ['001', '001-versions', '10', '11', '12', '13', '14', '15'], rows: [0, 1, 2, 3, 4, 5] }
+const once = {
+  applied: ['001', '001-versions', '002-changed-rows', '10', '11', '12', '13', '14', '15'],
+  rows: [0, 1, 2, 3, 4, 5],
+}
 
 describe('two processes at once', () => {
   it('on SQLite: each migration is applied by one of them', { timeout: 180_000 }, async () => {
@@ -161,7 +164,7 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
           .flat()
           .map(({ id }) => id)
           .sort(),
-      ).toEqual(['001', '001-versions'])
+      ).toEqual(['001', '001-versions', '002-changed-rows'])
     } finally {
       await Promise.all(gateways.map((each) => each.close()))
       await server.drop()

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { NO_FIELDS } from '../../../plugins/keys/fields.ts'
 import { migrations as keyMigrations } from '../../../plugins/keys/migrations.ts'
-import { activeKeys, insertKey, updateKey } from '../../../plugins/keys/store.ts'
+import { insertKey, loadKeys, updateKey } from '../../../plugins/keys/store.ts'
 import { detailOf } from '../../../plugins/request-log/fields.ts'
 import { migrations as logMigrations } from '../../../plugins/request-log/migrations.ts'
 import { logWriter } from '../../../plugins/request-log/queue.ts'
@@ -18,7 +18,7 @@ describe.each(ENGINES)('on $name', (engine) => {
       const key = (mac: string, more = {}) => ({ ...NO_FIELDS, label: mac, mac, last4: 'abcd', ...more })
       const plain = await insertKey(db, null, key('a'), 1)
       await insertKey(db, null, key('b', { guardrails_exempt: true }), 1)
-      const exempt = async () => (await activeKeys(db)).map((row) => row.guardrails_exempt)
+      const exempt = async () => [...(await loadKeys(db)).values()].map((row) => row.guardrails_exempt)
       expect(await exempt()).toEqual([false, true])
       await updateKey(db, null, plain.id, key('a', { guardrails_exempt: true }), 2)
       expect(await exempt()).toEqual([true, true])

@@ -8,7 +8,8 @@ import { whileTimePasses } from '../../support/passing-time.ts'
 import { testPostgres, whyNoPostgres } from '../../support/postgres.ts'
 import { patientRedis, REDIS_URL, reachedRedis, whyNoRedis } from '../../support/redis.ts'
 import { openFile, type Site } from '../../support/sites.ts'
-import { ask, bearer, makeKey } from './support.ts'
+import { seeded } from '../virtual-models/support.ts'
+import { ask, bearer, type Made, makeKey } from './support.ts'
 
 const MASTER_KEY = randomBytes(32).toString('base64')
 const noServers = [await whyNoPostgres(), await whyNoRedis()].filter((reason) => reason !== null).join('; ')
@@ -30,6 +31,22 @@ const chat = (t: TestGateway, key: string) => t.post('/v1/chat/completions', ask
 
 const statusOf = async (t: TestGateway, key: string) => (await chat(t, key)).status
 
+const json = (method: string, body: object) => ({
+  method,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+async function made(response: Response): Promise<Made> {
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Made
+}
+
+async function listed(t: TestGateway) {
+  const [keys, budgets] = await Promise.all(['/api/keys', '/api/budgets'].map(async (path) => (await t.fetch(path)).json()))
+  return { keys: (keys as { data: object[] }).data, budgets: (budgets as { data: object[] }).data }
+}
+
 patientRedis()
 
 for (const [name, missing, open] of SITES) {
@@ -44,14 +61,15 @@ for (const [name, missing, open] of SITES) {
     const reached = async (...gateways: TestGateway[]) => {
       if (!onSqlite) await reachedRedis(...gateways)
     }
-    const pair = async (run: (a: TestGateway, b: TestGateway, clock: FakeClock) => Promise<void>) => {
+    type Start = () => Promise<TestGateway>
+    const pair = async (run: (a: TestGateway, b: TestGateway, clock: FakeClock, start: Start) => Promise<void>) => {
       const site = await open()
       const clock = fakeClock()
       const start = () => createTestGateway({ env: site.env, ports: { clock } })
       const gateways = [await start(), await start()] as const
       try {
         await reached(...gateways)
-        await run(...gateways, clock)
+        await run(...gateways, clock, start)
       } finally {
         for (const gateway of gateways) await gateway.close()
         await site.end()
@@ -82,6 +100,64 @@ for (const [name, missing, open] of SITES) {
         await followed(clock, () => statusOf(b, key), 401)
         for (const response of await Promise.all(running)) expect([200, 401]).toContain(response.status)
         expect([await statusOf(a, key), await statusOf(b, key)]).toEqual([401, 401])
+      })
+    })
+
+    it('after many changes on both, each knows the same keys and budgets as a gateway that starts', async () => {
+      await pair(async (a, b, clock, start) => {
+        const random = seeded(7)
+        const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+        const living = new Map<number, string>()
+        const ended: string[] = []
+        const budgets: number[] = []
+        const changes = {
+          create: async (t: TestGateway) => {
+            const { id, key } = await makeKey(t, { label: pick(['ci', 'web']) })
+            living.set(id, key)
+            const limit = { scope: 'key', entity_id: id, window: 'daily', hard_limit_usd: 5 }
+            budgets.push((await made(await t.post('/api/budgets', limit))).id)
+          },
+          rename: (t: TestGateway, id: number) =>
+            t.fetch(`/api/keys/${id}`, json('PATCH', { label: pick(['ci', 'web', 'app']) })),
+          rotate: async (t: TestGateway, id: number) => {
+            ended.push(living.get(id) as string)
+            living.set(id, (await made(await t.fetch(`/api/keys/${id}/rotate`, { method: 'POST' }))).key)
+          },
+          revoke: async (t: TestGateway, id: number) => {
+            ended.push(living.get(id) as string)
+            living.delete(id)
+            await t.fetch(`/api/keys/${id}`, { method: 'DELETE' })
+          },
+          limit: (t: TestGateway) =>
+            t.fetch(`/api/budgets/${pick(budgets)}`, json('PUT', { hard_limit_usd: Math.ceil(random() * 9) })),
+          forget: (t: TestGateway) => t.fetch(`/api/budgets/${pick(budgets)}`, { method: 'DELETE' }),
+        }
+        for (const t of [a, b]) for (let i = 0; i < 3; i++) await changes.create(t)
+        for (let i = 0; i < 60; i++) {
+          // The other gateway knows of the change before it changes the same row.
+          if (onSqlite) await clock.advance('1s')
+          else
+            await whileTimePasses(clock, async () => JSON.stringify(await listed(a)) === JSON.stringify(await listed(b))).toBe(
+              true,
+            )
+          const change = living.size > 1 ? pick(Object.values(changes)) : changes.create
+          await change(pick([a, b]), pick([...living.keys()]))
+        }
+        await followed(clock, () => statusOf(b, [...living.values()].at(-1) as string), 200)
+        await followed(clock, () => statusOf(a, ended.at(-1) as string), 401)
+        const fresh = await start()
+        try {
+          await reached(fresh)
+          const known = await listed(fresh)
+          expect(known.keys.length).toBe(living.size)
+          for (const t of [a, b]) {
+            expect(await listed(t)).toEqual(known)
+            for (const key of living.values()) expect(await statusOf(t, key)).toBe(200)
+            for (const key of ended) expect(await statusOf(t, key)).toBe(401)
+          }
+        } finally {
+          await fresh.close()
+        }
       })
     })
 
