@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/ports/db.ts'
-import { type Budget, type BudgetIncrease, type BudgetScope, type BudgetWindow, SCOPES, WINDOWS } from './service.ts'
+import { type Budget, type BudgetIncrease, SCOPES, WINDOWS } from './service.ts'
 
 const int = z.number().int()
 const text = z.string().nullable()
@@ -102,9 +102,16 @@ export function activeBudget(db: Db, orgId: number | null, id: number): Promise<
   return db.get(sql`SELECT * FROM budgets WHERE id = ${id} AND org_id = ${orgId ?? 0} AND archived_at IS NULL`, budgetRow)
 }
 
-export function budgetsOf(db: Db, orgId: number | null, scope: BudgetScope, window: BudgetWindow): Promise<BudgetRow[]> {
+/** Returns budgets that may be for this entity: those with its id, and those that name theirs by a label. */
+export function budgetsOf(
+  db: Db,
+  orgId: number | null,
+  { scope, window }: Pick<Budget, 'scope' | 'window'>,
+  entityId: number | null,
+): Promise<BudgetRow[]> {
   return db.all(
-    sql`SELECT * FROM budgets WHERE org_id = ${orgId ?? 0} AND scope = ${scope} AND period = ${window} AND archived_at IS NULL`,
+    sql`SELECT * FROM budgets WHERE org_id = ${orgId ?? 0} AND scope = ${scope} AND (entity_id = ${entityId} OR entity_id IS NULL)
+        AND period = ${window} AND archived_at IS NULL`,
     budgetRow,
   )
 }

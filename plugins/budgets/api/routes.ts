@@ -273,7 +273,7 @@ export function budgetRoutes(options: BudgetRoutes): void {
     entityId: number | null,
     own: number | null,
   ): Promise<void> {
-    const rows = await budgetsOf(tx, orgId, scope, window)
+    const rows = await budgetsOf(tx, orgId, { scope, window }, entityId)
     const twin = rows.find((row) => row.id !== own && entityOf(budgetOf(row), entities).id === entityId)
     if (twin !== undefined)
       throw conflict(`There is a ${window} budget for this already: ${twin.id}. Change that one.`, 'already_exists')
