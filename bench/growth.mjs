@@ -1,15 +1,16 @@
 // node bench/growth.mjs [--rounds 3] [--seconds 3] [--only keys,rows] [--rows 10000000]: CPU per JSON request of the built gateway at
-// saturation, in a small world and in a large one: client keys, virtual models, budgets, idle plugins, usage rows. `npm run bench --
-// --growth` runs it.
+// saturation, in a small world and in a large one: client keys, virtual models, budgets, idle plugins, usage rows, replicas.
+// `npm run bench -- --growth` runs it.
 //
 // Needs `npm run build`, a C compiler and two cores; the gateway is pinned to CPU 0, mock and load to CPU 1. The worlds are filled once,
-// then small and large take turns. Loopback only, limited in time.
+// then small and large take turns. Replicas need PostgreSQL and Redis; one of them has the load. Loopback only, limited in time.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { replicaSite } from './growth/replicas.mjs'
 import { addBudgets, addKeys, addRows, addVirtualModels } from './growth/worlds.mjs'
 import { build, runScenario } from './harness/bench.mjs'
 import { startGateway } from './harness/gateway.mjs'
@@ -31,6 +32,7 @@ const WORLDS = {
   budgets: { title: 'budgets', small: 10, large: 10_000, fill: addBudgets },
   plugins: { title: 'idle plugins', small: 0, large: 40, env: (count) => ({ BENCH_IDLE_PLUGINS: String(count) }) },
   rows: { title: 'usage and log rows', small: 0, large: Number(values.rows), stopped: addRows },
+  replicas: { title: 'replicas on PostgreSQL and Redis', small: 1, large: 4, site: replicaSite, companions: (size) => size - 1 },
 }
 const chosen = values.only === undefined ? Object.keys(WORLDS) : values.only.split(',')
 
@@ -62,23 +64,27 @@ async function compared(world) {
     // Other load on the machine makes a round slower, never faster.
     return { from: sizes[0], to: sizes[1], small, large, ratio: ratio(small, large), 'ratio of lowest': ratio(...least) }
   } finally {
-    for (const { dir } of made) rmSync(dir, { recursive: true, force: true })
+    for (const { dir, site } of made) {
+      rmSync(dir, { recursive: true, force: true })
+      await site?.end()
+    }
   }
 }
 
-function start(world, size, dir) {
+function start(world, size, { dir, site }, cpu = 0) {
   return startGateway({
     dir,
     config: fileURLToPath(new URL('./growth/gateway.config.mjs', import.meta.url)),
-    env: { BENCH_UPSTREAM: `http://127.0.0.1:${MOCK}`, GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0', ...world.env?.(size) },
+    env: { BENCH_UPSTREAM: `http://127.0.0.1:${MOCK}`, GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0', ...world.env?.(size), ...site?.env },
     flags: ['--max-semi-space-size=64'],
-    cpu: 0,
+    cpu,
   })
 }
 
 async function filled(world, size) {
   const dir = mkdtempSync(join(tmpdir(), 'hookgate-growth-'))
-  const gateway = await start(world, size, dir)
+  const site = await world.site?.(size)
+  const gateway = await start(world, size, { dir, site })
   let call = {}
   try {
     const step = (done) => process.stderr.write(`\r${world.title}: ${done} of ${size} made `)
@@ -92,12 +98,16 @@ async function filled(world, size) {
     await gateway.ended
   }
   await world.stopped?.(join(dir, 'gateway.db'), size)
-  return { dir, call }
+  return { dir, site, call }
 }
 
 /** @throws Error when a request failed, because then the figure is meaningless. */
-async function measured(world, size, { dir, call }) {
-  const gateway = await start(world, size, dir)
+async function measured(world, size, made) {
+  const { call } = made
+  const gateway = await start(world, size, made)
+  const others = []
+  for (let at = 0; at < (world.companions?.(size) ?? 0); at++)
+    others.push(await start(world, size, { ...made, dir: join(made.dir, `replica-${at}`) }, 1))
   try {
     const { phases } = await runScenario('s1', {
       ...{ base: gateway.url, pid: gateway.child.pid, model: call.model ?? 'openai/mock', mockPort: MOCK, headers: [] },
@@ -107,8 +117,10 @@ async function measured(world, size, { dir, call }) {
     if (non2xx > 0 || ok === 0) throw new Error(`${world.title}, ${size}: ${ok} answers, ${non2xx} refusals.`)
     return cpu.us_per_request
   } finally {
-    gateway.child.kill('SIGTERM')
-    await gateway.ended
+    for (const { child, ended } of [gateway, ...others]) {
+      child.kill('SIGTERM')
+      await ended
+    }
   }
 }
 
