@@ -1,23 +1,10 @@
 // Loads gateway.config.ts (or .mjs, .js), with jiti if it is not plain, and the plugins that it names.
-import { existsSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import type { ConfigFile, GatewayConfig } from '../../../core/config/define.ts'
 import { importModule } from './import-module.ts'
 import { loadNamed } from './load-plugin.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { plainModule } from './plain-module.ts'
-
-const NAMES = ['gateway.config.ts', 'gateway.config.mjs', 'gateway.config.js']
-
-/** Returns the file to load: the given one, or the first usual name in the working directory. null: there is none. */
-export function findConfig(asked: string | null, cwd: string): string | null {
-  if (asked !== null) {
-    const path = resolve(cwd, asked)
-    if (!existsSync(path)) throw new Error(`The configuration file ${path} does not exist (GATEWAY_CONFIG or --config).`)
-    return path
-  }
-  return NAMES.map((name) => resolve(cwd, name)).find((path) => existsSync(path)) ?? null
-}
 
 /**
  * @param onGraph gets the files of the configuration and of each plugin that it names by path.

@@ -1,28 +1,32 @@
 // Runs a configuration file that is plain JavaScript and imports nothing but entries of this package. jiti would load Babel for it, which
 // takes a quarter of the start of a server. Every other file, and every syntax error, is for jiti.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { compileFunction } from 'node:vm'
 import type { ModuleGraph } from './module-graph.ts'
 import { sharedEntries } from './own-entries.ts'
+import { readFile } from './read-file.ts'
 
 type Exports = Readonly<Record<string, unknown>>
 
 export interface PlainModule {
   readonly graph: ModuleGraph
+  /** It calls nothing but functions that it imports, and so does the same however often it runs. */
+  readonly declares: boolean
   /** Runs the file. @throws what the file throws */
   run(): Promise<Exports>
 }
 
+/** Loads an entry of this package; null: there is none of this name. */
+export type LoadEntry = (name: string) => (() => Promise<Exports>) | null
+
 /** Returns null when the file is not of this kind, or cannot be read. Does not run it. */
-export function plainModule(path: string): PlainModule | null {
-  const source = textOf(path)
+export function plainModule(path: string, entries: LoadEntry = entriesOf(sharedEntries())): PlainModule | null {
+  const source = readFile(path)
   const parts = source === null ? null : partsOf(source)
   if (source === null || parts === null) return null
-  const entries = sharedEntries()
-  const paths = parts.imports.map((name) => (Object.hasOwn(entries, name) ? (entries[name] as string) : null))
-  if (paths.includes(null)) return null
+  const loads = parts.imports.map(entries)
+  if (loads.includes(null)) return null
   let evaluate: (modules: readonly Exports[], exports: { default?: unknown }) => void
   try {
     evaluate = compileFunction(`'use strict';${parts.code}`, ['$modules', '$exports'], {
@@ -35,8 +39,9 @@ export function plainModule(path: string): PlainModule | null {
   const digest = createHash('sha256').update(source).digest('hex')
   return {
     graph: { files: new Map([[path, { path, source, digest, imports: [], always: [] }]]), missing: [] },
+    declares: parts.declares,
     async run() {
-      const modules = await Promise.all((paths as string[]).map((each) => import(pathToFileURL(each).href) as Promise<Exports>))
+      const modules = await Promise.all(loads.map((load) => (load as () => Promise<Exports>)()))
       const exports: { default?: unknown } = {}
       evaluate(modules, exports)
       return exports
@@ -44,9 +49,17 @@ export function plainModule(path: string): PlainModule | null {
   }
 }
 
+function entriesOf(paths: Readonly<Record<string, string>>): LoadEntry {
+  return (name) => {
+    const path = Object.hasOwn(paths, name) ? paths[name] : undefined
+    return path === undefined ? null : () => import(pathToFileURL(path).href) as Promise<Exports>
+  }
+}
+
 interface Parts {
   /** Names of the imported entries. */
   readonly imports: readonly string[]
+  readonly declares: boolean
   /** The body of a function of `$modules` and `$exports`, with the lines of the source. */
   readonly code: string
 }
@@ -56,10 +69,14 @@ const DEFAULT = /\bexport\s+default\b/g
 /** Words of modules that only jiti knows, and of this file. */
 const FOREIGN = /\b(?:import|export|require|module|exports|jiti|__dirname|__filename)\b|\$(?:modules|exports)\b/
 
+/** What stands before an opening bracket. */
+const CALL = /([\w$.]*|\S)\s*\(/g
+
 function partsOf(source: string): Parts | null {
   const blank = blanked(source)
   if (blank === null) return null
   const imports: string[] = []
+  const callable = new Set<string>()
   let code = ''
   let at = 0
   for (let found = IMPORT.exec(blank); found !== null; found = IMPORT.exec(blank.slice(at))) {
@@ -67,6 +84,7 @@ function partsOf(source: string): Parts | null {
     const name = /(["'])([^"']*)\1[ \t]*;?$/.exec(source.slice(at, at + whole.length))?.[2] ?? ''
     const taken = type === undefined ? takenNames(names) : ''
     if (taken === null) return null
+    for (const each of taken.split(', ')) callable.add(each.split(': ').at(-1) as string)
     // Keeps the lines of the file.
     const lines = whole.replace(/[^\n]/g, '')
     code += type === undefined ? `${lines}const {${taken}} = $modules[${imports.push(name) - 1}];` : lines
@@ -77,7 +95,8 @@ function partsOf(source: string): Parts | null {
   const [only] = exported
   if (only === undefined || exported.length > 1 || FOREIGN.test(rest.replace(DEFAULT, ''))) return null
   const from = at + only.index
-  return { imports, code: `${code}${source.slice(at, from)};$exports.default =${source.slice(from + only[0].length)}` }
+  const declares = [...rest.matchAll(CALL)].every(([, called = '']) => callable.has(called.split('.', 1)[0] as string))
+  return { imports, declares, code: `${code}${source.slice(at, from)};$exports.default =${source.slice(from + only[0].length)}` }
 }
 
 /** `a, b as c, type D` → `a, b: c`; null for another form. */
@@ -102,12 +121,4 @@ function blanked(source: string): string | null {
     return `${token[0]}${' '.repeat(Math.max(token.length - 2, 0))}${token.at(-1)}`
   })
   return plain ? text : null
-}
-
-function textOf(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
 }
