@@ -11,7 +11,7 @@ import { builtInProviders } from '../../providers/index.ts'
 /** Sections of the preset without organizations. A boot compares no row of theirs unless it reconciles. */
 export const SECTIONS = ['budgets', 'connections', 'keys', 'virtualModels', 'webhooks']
 
-/** What such a file imports from `hookgate`. Reading another name of it fails. */
+/** Such a file imports no more than this from `hookgate`. Reading another name fails. */
 const ENTRY = new Proxy(
   { defineConfig, pin, secret },
   {

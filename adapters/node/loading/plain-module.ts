@@ -69,7 +69,7 @@ const DEFAULT = /\bexport\s+default\b/g
 /** Words of modules that only jiti knows, and of this file. */
 const FOREIGN = /\b(?:import|export|require|module|exports|jiti|__dirname|__filename)\b|\$(?:modules|exports)\b/
 
-/** What stands before an opening bracket. */
+/** Finds the name before an opening bracket. */
 const CALL = /([\w$.]*|\S)\s*\(/g
 
 function partsOf(source: string): Parts | null {
