@@ -66,15 +66,21 @@ const core = loadedWith('core/index.js')
 const edge = loadedWith('adapters/edge/index.js')
 const node = loadedWith('adapters/node/index.js')
 const help = loadedWith('adapters/cli/main.js', 'adapters/cli/command-line.js')
+const version = loadedWith('adapters/cli/main.js')
+const quick = loadedWith('adapters/cli/quick/quick.js', 'adapters/cli/resources/key.js', 'adapters/cli/resources/token.js')
+const BASE = /[\\/]node_modules[\\/](?:uuid|zod)[\\/]/
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
   // The version and the texts of the command line, which `--version` and `--help` load without the rest of the core.
   { name: 'text', test: (id) => core.has(id) && help.has(id) },
-  {
-    name: 'core',
-    test: (id) => core.has(id) || id === deferredZod || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js|uuid|zod)[\\/]/.test(id),
-  },
+  { name: 'command', test: (id) => help.has(id) && !edge.has(id) && !version.has(id) },
+  // Commands like `key list` load these four without the rest.
+  { name: 'base', test: (id) => (core.has(id) && quick.has(id)) || id === deferredZod || BASE.test(id) },
+  { name: 'providers', test: (id) => edge.has(id) && quick.has(id) },
+  { name: 'tables', test: (id) => quick.has(id) && node.has(id) },
+  { name: 'quick', test: (id) => quick.has(id) && !version.has(id) },
+  { name: 'core', test: (id) => core.has(id) || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js)[\\/]/.test(id) },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
   { name: 'node', test: (id) => node.has(id) || /[\\/]node_modules[\\/]re2js[\\/]/.test(id) },

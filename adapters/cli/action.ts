@@ -1,7 +1,7 @@
 // Runs one command. Unknown flags and missing operands are usage errors.
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'citty'
 import { ApiFailure, failUsage, refuseUnknownFlags, WrongUsage } from './fail.ts'
-import { say } from './output/table.ts'
+import { setLevel } from './output/table.ts'
 import { EVERYWHERE, setManners } from './terminal.ts'
 
 /** The configuration and data directory; every command that uses them has these flags. */
@@ -52,7 +52,7 @@ export function action<const T extends ArgsDef>({
       refuseOperands(given, args, rest)
       const { quiet, wide } = given as { quiet?: boolean; wide?: boolean }
       setManners({ quiet: quiet === true, wide: wide === true, noInput: rawArgs.includes('--no-input') })
-      say.level = quiet === true ? WARNINGS : MESSAGES
+      setLevel(quiet === true ? WARNINGS : MESSAGES)
       try {
         return await run(given)
       } catch (error) {

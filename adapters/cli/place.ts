@@ -24,7 +24,8 @@ export interface Surroundings {
 
 /** @throws Error naming file, field or variable. */
 export async function surroundings(place: Place): Promise<Surroundings> {
-  const [{ findConfig, loadConfig }, { defaultDataDir }, { knownVariables, withPreset }, { sqlitePath }] = await Promise.all([
+  const [{ findConfig }, { loadConfig }, { defaultDataDir }, { knownVariables, withPreset }, { sqlitePath }] = await Promise.all([
+    import('../node/loading/find-config.ts'),
     import('../node/loading/load-config.ts'),
     import('../node/data-dir.ts'),
     import('../node/gateway.ts'),

@@ -1,5 +1,4 @@
 // createGateway for Node: that of the core with default ports and stores, and with the preset when the config names no plugins.
-import { readFileSync } from 'node:fs'
 import { fileOptions, type GatewayConfig, parseConfig, refuseNoConfig } from '../../core/config/define.ts'
 import { readEnv } from '../../core/config/env.ts'
 import { type CreateOptions, createGateway as createCore, type HostedGateway } from '../../core/gateway.ts'
@@ -11,6 +10,7 @@ import type { Variable } from '../../core/types/plugin/variables.ts'
 import type { Clock, Logger } from '../../core/types/ports/ports.ts'
 import { preset } from '../../plugins/preset.ts'
 import type { Link } from '../stores/ipc/link.ts'
+import { readFile } from './loading/read-file.ts'
 
 export interface NodeCreateOptions extends CreateOptions {
   /**
@@ -77,12 +77,4 @@ export function withPreset(config: GatewayConfig): GatewayConfig {
 /** Returns every variable of a gateway with this configuration. @throws Error for a variable that is declared twice. */
 export function knownVariables(config: GatewayConfig): Variable[] {
   return variablesOf(withPreset(config).plugins ?? [], preset())
-}
-
-function readFile(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
 }

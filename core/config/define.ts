@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { pathOfNul } from '../json/nul-text.ts'
 import { connectionCaps } from '../models/model-caps.ts'
-import { WORDED } from '../text/issue-text.ts'
+import { WORDED_ONCE } from '../text/issue-text.ts'
 import type { Plugin } from '../types/plugin/plugin.ts'
 import type { ConnectionCaps, Provider } from '../types/ports/provider.ts'
 import type { BuiltInDialect } from '../types/request/canonical.ts'
@@ -190,7 +190,7 @@ export function refuseNoConfig(config: unknown): void {
 /** Returns the validated configuration. @throws Error naming each wrong field by its path in the file. */
 export function parseConfig(config: object): GatewayConfig {
   refuseNoConfig(config)
-  const parsed = configSchema.safeParse(config, WORDED)
+  const parsed = configSchema.safeParse(config, WORDED_ONCE)
   const issues = parsed.success ? nulIn(parsed.data) : parsed.error.issues
   if (parsed.success && issues.length === 0) return parsed.data as GatewayConfig
   const lines = issues.map((issue) => `${issue.path.join('.') || 'the config'}: ${issue.message}`)

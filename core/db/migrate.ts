@@ -88,6 +88,18 @@ export async function pending(db: Database, plugins: readonly MigratingPlugin[])
   return outstanding(steps, await applied(db)).map(({ plugin, id }) => ({ plugin, id }))
 }
 
+/** Whether the migrations of these plugins, and no others of theirs, are applied. Writes nothing, and throws for nothing that it finds. */
+export async function upToDate(db: Database, plugins: readonly MigratingPlugin[]): Promise<boolean> {
+  const steps = await planned(db.dialect, plugins)
+  const left = await applied(db)
+  for (const { plugin, id, checksum } of steps) {
+    if (left.get(`${plugin} ${id}`) !== checksum) return false
+    left.delete(`${plugin} ${id}`)
+  }
+  const owners = new Set(steps.map(({ plugin }) => plugin))
+  return ![...left.keys()].some((name) => owners.has(name.split(' ', 1)[0] as string))
+}
+
 // A plugin's migrations may name only the plugin's own tables and indexes, so that plugins can be added and removed.
 const NAME = String.raw`(?:if\s+(?:not\s+)?exists\s+)?((?:"[^"]+"|[\w.]+))`
 const NAMED: readonly RegExp[] = [

@@ -1,5 +1,6 @@
 // Sums the metrics of several processes. Counters and histograms are added up; a gauge is added up, averaged or left out as it says itself.
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
+import { AggregatorRegistry } from './prom-parts.ts'
 
 type Snapshot = MetricObjectWithValues<MetricValue<string>>
 

@@ -1,10 +1,11 @@
 // Holds one Prometheus registry per gateway. Names get the prefix `gateway_`, except those of the OpenTelemetry conventions. A metric
 // that is registered twice is the same metric, so that a reloaded plugin continues its counts. A different metric with the same name is
 // refused.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Registry as PromRegistry } from 'prom-client'
 import type { MetricsFactory } from '../types/plugin/plugin.ts'
 import type { Siblings } from '../types/ports/siblings.ts'
 import { merged } from './merge.ts'
+import { Counter, Gauge, Histogram, Registry } from './prom-parts.ts'
 import { registerTally } from './tally.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -18,7 +19,7 @@ export interface Metrics extends MetricsFactory {
 /** @param siblings the workers that serve one address with this process. */
 export function createMetrics(siblings?: Siblings): Metrics {
   const registry = new Registry()
-  let processMetrics = false
+  let processMetrics: Promise<void> | null = null
   const metrics = new Map<string, { what: string; metric: unknown }>()
   const known = <M>(name: string, kind: string, labels: readonly string[], make: (full: string) => M): M => {
     const full = name.startsWith('gen_ai_') ? name : `gateway_${name}`
@@ -33,12 +34,14 @@ export function createMetrics(siblings?: Siblings): Metrics {
     return metric
   }
   // Process metrics cost timers and start-up time, so they start with the first scrape.
-  const withProcess = (): Registry => {
-    if (!processMetrics) collectDefaultMetrics({ register: registry, prefix: 'gateway_' })
-    processMetrics = true
+  const withProcess = async (): Promise<PromRegistry> => {
+    processMetrics ??= import('prom-client').then(({ collectDefaultMetrics }) =>
+      collectDefaultMetrics({ register: registry, prefix: 'gateway_' }),
+    )
+    await processMetrics
     return registry
   }
-  siblings?.answer('metrics', () => withProcess().getMetricsAsJSON())
+  siblings?.answer('metrics', async () => (await withProcess()).getMetricsAsJSON())
   return {
     contentType: registry.contentType,
     counter: (name, help, labelNames = []) =>
@@ -57,7 +60,7 @@ export function createMetrics(siblings?: Siblings): Metrics {
         registerTally(registry, { name: full, help, labels, buckets }),
       ),
     async text() {
-      if (siblings === undefined) return withProcess().metrics()
+      if (siblings === undefined) return (await withProcess()).metrics()
       return merged(await siblings.ask('metrics')).metrics()
     },
   }

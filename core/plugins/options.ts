@@ -3,7 +3,7 @@
 import type { ZodObject } from 'zod'
 import type { Env } from '../config/env.ts'
 import { type SecretRef, withSecretValues } from '../config/secret.ts'
-import { WORDED } from '../text/issue-text.ts'
+import { WORDED_ONCE } from '../text/issue-text.ts'
 import type { Plugin } from '../types/plugin/plugin.ts'
 import { optionVariables } from './variables.ts'
 
@@ -47,7 +47,7 @@ export function resolveOptions(
   }
   let parsed: ReturnType<typeof schema.safeParse>
   try {
-    parsed = schema.safeParse(merged, WORDED)
+    parsed = schema.safeParse(merged, WORDED_ONCE)
   } catch (error) {
     throw wrong((error as Error).message)
   }

@@ -78,8 +78,20 @@ function declarations(variables: unknown): [name: string, declared: PluginVariab
 const NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
 const TYPES: readonly VariableType[] = ['string', 'int', 'number', 'bool', 'enum', 'list', 'json', 'url', 'secret']
 
+/** By definition: a boot asks several times, and reading a schema is slow. */
+const known = new WeakMap<Plugin['definition'], { readonly name: string; readonly variables: readonly Variable[] }>()
+
 /** @throws Error naming the plugin and the mistake. */
-function declaredBy(plugin: Plugin): Variable[] {
+function declaredBy(plugin: Plugin): readonly Variable[] {
+  const { name, definition } = plugin
+  const before = known.get(definition)
+  if (before?.name === name) return before.variables
+  const variables = declarationsOf(plugin)
+  known.set(definition, { name, variables })
+  return variables
+}
+
+function declarationsOf(plugin: Plugin): Variable[] {
   const fed = new Set<string>()
   return declarations(plugin.definition.variables).map(([name, declared]) => {
     const key = declared?.option ?? declared?.setting

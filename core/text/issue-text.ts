@@ -26,6 +26,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** For `safeParse(value, WORDED)`: a schema's own messages take precedence over these. */
 export const WORDED: { error(issue: Issue): string | undefined } = { error: issueText }
 
+/** The same for a schema that parses one value in the life of a process: zod then compiles no function for it. */
+export const WORDED_ONCE = { ...WORDED, jitless: true }
+
 function issueText(issue: Issue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

@@ -1,5 +1,4 @@
 // /api/keys: list, read, create, update, revoke, rotate. A secret is shown once, when it is created.
-import { z } from 'zod'
 import { refuseExclusive, refuseOwnedByFile } from '../../core/config/owned.ts'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { notFound } from '../../core/http/api-routes.ts'
@@ -7,6 +6,7 @@ import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { View } from '../../core/types/ports/db.ts'
 import { createBody, createdKey, fieldsOf, keyRecord, NO_FIELDS, recordOf } from './fields.ts'
+import { keyList, listKeys, listQuery } from './list.ts'
 import { newSecret } from './secret.ts'
 import { insertKey, type KeyRow, replaceSecret, revokeKey, updateKey } from './store.ts'
 
@@ -39,23 +39,6 @@ function boundedExpiry(asked: number | null, now: number, maxDays: number | null
   return asked
 }
 
-/** A page of the most keys is below 1 MiB. */
-const MOST = 1000
-
-const whole = z
-  .string()
-  .regex(/^\d{1,15}$/, 'must be a whole number')
-  .transform(Number)
-const listQuery = z.strictObject({
-  limit: whole.pipe(z.number().min(1, 'must be at least 1').max(MOST, `must be at most ${MOST}`)).default(MOST),
-  cursor: whole.optional().describe('`next_cursor` of the page before.'),
-  q: z.string().min(1).max(200).optional().describe('Part of the label, the cost center or the end of the secret.'),
-})
-
-function fits({ label, last4, cost_center }: KeyRow, wanted: string): boolean {
-  return [label, last4, cost_center ?? ''].some((text) => text.toLowerCase().includes(wanted))
-}
-
 export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes): void {
   const configuration = gateway.use('configuration')
   const now = () => gateway.clock.now()
@@ -73,22 +56,8 @@ export function keyRoutes({ gateway, view, stored, created, maxDays }: KeyRoutes
     summary: 'Client keys, without their secrets, the oldest first.',
     role: 'member',
     query: listQuery,
-    response: z.strictObject({
-      data: z.array(keyRecord),
-      next_cursor: z.string().nullable(),
-      total: z.int().describe('Keys that the search finds, on all pages.'),
-    }),
-    handler({ query: { limit, cursor = 0, q }, orgId }) {
-      const wanted = q?.toLowerCase()
-      const found = wanted === undefined ? rows(orgId) : rows(orgId).filter((row) => fits(row, wanted))
-      const rest = found.filter(({ id }) => id > cursor)
-      const page = rest.slice(0, limit)
-      return {
-        data: page.map(recordOf),
-        next_cursor: rest.length > limit ? String(page.at(-1)?.id) : null,
-        total: found.length,
-      }
-    },
+    response: keyList,
+    handler: ({ query, orgId }) => listKeys(rows(orgId), query),
   })
 
   gateway.api({

@@ -5,26 +5,13 @@ import { notFound } from '../../core/http/api-routes.ts'
 import { deleted, idParams } from '../../core/http/schemas.ts'
 import type { PluginGateway } from '../../core/types/plugin/plugin.ts'
 import type { View } from '../../core/types/ports/db.ts'
-import { insertToken, revokeToken, type TokenRow, tokensOf } from './store.ts'
+import { insertToken, revokeToken, type TokenRow } from './store.ts'
+import { listTokens, recordOf, tokenRecord, tokenScope } from './token-list.ts'
 import { newToken } from './tokens.ts'
-
-const scope = z.enum(['manage', 'read'])
-
-const tokenRecord = z.strictObject({
-  id: z.int(),
-  label: z.string(),
-  token_hint: z.string().describe('The last characters of the token.'),
-  scope: scope.describe('`read`: GET only.'),
-  org_id: z.int().nullable(),
-  created_by: z.string(),
-  created_at: z.string(),
-  expires_at: z.string().nullable(),
-  last_used_at: z.string().nullable().describe('To the minute.'),
-})
 
 const createBody = z.strictObject({
   label: z.string().trim().min(1, 'must not be empty').max(200).default('token'),
-  scope: scope.default('manage'),
+  scope: tokenScope.default('manage'),
   expires_at: z.iso
     .datetime({ offset: true, error: 'must be an RFC 3339 time such as 2027-01-31T00:00:00Z' })
     .nullable()
@@ -55,7 +42,7 @@ export function tokenRoutes(
     summary: 'Management tokens, without their secrets.',
     role: 'manage',
     response: z.strictObject({ data: z.array(tokenRecord) }),
-    handler: async ({ orgId }) => ({ data: (await tokensOf(db, orgId)).map(recordOf) }),
+    handler: ({ orgId }) => listTokens(db, orgId),
   })
 
   gateway.api({
@@ -99,19 +86,4 @@ export function tokenRoutes(
       return { deleted: true as const }
     },
   })
-}
-
-function recordOf(row: TokenRow): z.input<typeof tokenRecord> {
-  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString())
-  return {
-    id: row.id,
-    label: row.label,
-    token_hint: `…${row.last4}`,
-    scope: row.scope,
-    org_id: row.org_id === 0 ? null : row.org_id,
-    created_by: row.created_by,
-    created_at: new Date(row.created_at).toISOString(),
-    expires_at: time(row.expires_at),
-    last_used_at: time(row.last_used_at),
-  }
 }

@@ -2,7 +2,8 @@
 
 import { readEnv } from '../../../core/config/env.ts'
 import { FILE_VARIABLES } from '../../../core/config/variables.ts'
-import { findConfig, loadConfig } from '../../node/loading/load-config.ts'
+import { findConfig } from '../../node/loading/find-config.ts'
+import { loadConfig } from '../../node/loading/load-config.ts'
 import { type LoadedGateway, type LoadOptions, loadGateway } from '../../node/loading/load-gateway.ts'
 import { watchFiles } from '../../node/loading/watch-files.ts'
 

@@ -12,7 +12,10 @@ export interface ExistingConfig {
 
 /** @throws Error when the file cannot be loaded. */
 export async function existingConfig(place: Place): Promise<ExistingConfig> {
-  const { findConfig, loadConfig } = await import('../../node/loading/load-config.ts')
+  const [{ findConfig }, { loadConfig }] = await Promise.all([
+    import('../../node/loading/find-config.ts'),
+    import('../../node/loading/load-config.ts'),
+  ])
   const env = readEnv({ environment: process.env, flags: { CONFIG: place.config }, variables: FILE_VARIABLES })
   const path = findConfig(env.get<string | null>('CONFIG'), process.cwd())
   if (path === null) return { path, connections: [] }

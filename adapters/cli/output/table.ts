@@ -1,6 +1,7 @@
 // Prints plain tables for a terminal: columns as wide as their content, the last one of any width, colours if the terminal has them.
+import { createRequire } from 'node:module'
 import { styleText } from 'node:util'
-import { createConsola } from 'consola'
+import type { ConsolaInstance } from 'consola'
 import { isWide } from '../terminal.ts'
 
 type Style = Parameters<typeof styleText>[0]
@@ -89,7 +90,24 @@ export function printable(text: string): string {
 }
 
 // Messages for people go to stderr. stdout has only the result, so that `KEY=$(hookgate key create)` works.
-export const say = createConsola({ level: 3, throttle: 0, stdout: process.stderr, stderr: process.stderr })
+export const say = new Proxy({} as Omit<ConsolaInstance, 'level'>, { get: (_, name) => Reflect.get(consola(), name) as unknown })
+
+let made: ConsolaInstance | null = null
+let level = 3
+
+/** Messages above this level of consola are not printed. */
+export function setLevel(next: number): void {
+  level = next
+  if (made !== null) made.level = next
+}
+
+/** Loads consola for the first message. It makes a segmenter of texts, which takes as long as the rest of a short command. */
+function consola(): ConsolaInstance {
+  if (made !== null) return made
+  const { createConsola } = createRequire(import.meta.url)('consola') as typeof import('consola')
+  made = createConsola({ level, throttle: 0, stdout: process.stderr, stderr: process.stderr })
+  return made
+}
 
 export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2))

@@ -1,6 +1,6 @@
 // `hookgate token`: manages management tokens, for scripts that call /api. A token is printed once, alone on stdout.
 import { action, JSON_FLAG, PLANE } from '../action.ts'
-import { readControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
+import { readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
 import { expiry, id } from '../flag-values.ts'
 import { cell, printJson, say, table } from '../output/table.ts'
 
@@ -39,7 +39,7 @@ export const listTokens = action({
   description: 'List management tokens.',
   args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
-    const tokens = await readControlPlane(given, ({ call }) => call<{ data: Token[] }>('GET', '/api/tokens'))
+    const tokens = await readQuickly(given, ({ call }) => call<{ data: Token[] }>('GET', '/api/tokens'))
     if (given.json) return printJson(tokens)
     const rows = tokens.data.map((token) => [
       token.id,

@@ -100,7 +100,10 @@ function inWordsOfAssume(error: unknown): never {
 /** Returns the configuration of the usual place when `--config` names another file; otherwise null. */
 async function savedConfiguration(asked: string | undefined) {
   if (asked === undefined) return null
-  const { findConfig, loadConfig } = await import('../../node/loading/load-config.ts')
+  const [{ findConfig }, { loadConfig }] = await Promise.all([
+    import('../../node/loading/find-config.ts'),
+    import('../../node/loading/load-config.ts'),
+  ])
   const path = findConfig(null, process.cwd())
   return path === null || path === resolve(asked) ? null : loadConfig(path)
 }
@@ -115,7 +118,10 @@ function textOf(path: string): string {
 
 /** Without a file all defaults apply, and `echo` is the only connection. */
 async function configuration(asked: string | undefined) {
-  const { findConfig, loadConfig } = await import('../../node/loading/load-config.ts')
+  const [{ findConfig }, { loadConfig }] = await Promise.all([
+    import('../../node/loading/find-config.ts'),
+    import('../../node/loading/load-config.ts'),
+  ])
   const flags = asked === undefined ? {} : { CONFIG: asked }
   const path = findConfig(
     readEnv({ environment: process.env, flags, variables: FILE_VARIABLES }).get<string | null>('CONFIG'),

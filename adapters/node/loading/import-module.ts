@@ -1,10 +1,11 @@
 // Loads a module that imports `hookgate`: TypeScript or JavaScript, in any folder. Its `hookgate` is the running code. Unchanged files
 // keep their modules since the last load, so that a reload keeps the plugins that they define.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire, Module } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Jiti } from 'jiti'
 import { type ModuleFile, type ModuleGraph, moduleGraph } from './module-graph.ts'
+import { OWN, ownEntries, sharedEntries } from './own-entries.ts'
 
 export interface ImportOptions {
   /** The file or folder from which package names are resolved; default: this one. */
@@ -45,8 +46,6 @@ export async function placeOfModule(specifier: string, from: string): Promise<st
 }
 
 const { cache } = createRequire(import.meta.url)
-/** Folders of this package. */
-const OWN = ['core', 'adapters', 'plugins'].map((folder) => fileURLToPath(at(`${folder}/`)))
 const NOTHING: ModuleGraph = { files: new Map(), missing: [] }
 
 /** Digests of the files whose modules are in `cache`. */
@@ -106,33 +105,4 @@ async function shareOwnModules(): Promise<void> {
     const exports: unknown = await import(pathToFileURL(path).href)
     cache[path] = Object.assign(new Module(path), { filename: path, loaded: true, exports })
   }
-}
-
-/** Returns every entry of package.json `exports`, for a config in a folder without an installed `hookgate`. */
-function ownEntries(): Record<string, string> {
-  return {
-    ...sharedEntries(),
-    'hookgate/edge': own('adapters/edge/index'),
-    'hookgate/testing': own('adapters/testing/index'),
-    'hookgate/adapters': fileURLToPath(at('adapters')),
-  }
-}
-
-/** Returns the entries that are loaded anyway: the preset has loaded every plugin. */
-function sharedEntries(): Record<string, string> {
-  const plugins = readdirSync(at('plugins'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return {
-    ...Object.fromEntries(plugins.map(({ name }) => [`hookgate/plugins/${name}`, own(`plugins/${name}/index`)])),
-    'hookgate/core': own('core/index'),
-    'hookgate/preset': own('plugins/preset'),
-    hookgate: own('adapters/node/index'),
-  }
-}
-
-function own(path: string): string {
-  return fileURLToPath(at(`${path}.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`))
-}
-
-function at(path: string): URL {
-  return new URL(`../../../${path}`, import.meta.url)
 }

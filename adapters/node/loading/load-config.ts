@@ -1,22 +1,10 @@
-// Loads gateway.config.ts (or .mjs, .js) with jiti, and the plugins that it names.
-import { existsSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+// Loads gateway.config.ts (or .mjs, .js), with jiti if it is not plain, and the plugins that it names.
+import { basename } from 'node:path'
 import type { ConfigFile, GatewayConfig } from '../../../core/config/define.ts'
 import { importModule } from './import-module.ts'
 import { loadNamed } from './load-plugin.ts'
 import type { ModuleGraph } from './module-graph.ts'
-
-const NAMES = ['gateway.config.ts', 'gateway.config.mjs', 'gateway.config.js']
-
-/** Returns the file to load: the given one, or the first usual name in the working directory. null: there is none. */
-export function findConfig(asked: string | null, cwd: string): string | null {
-  if (asked !== null) {
-    const path = resolve(cwd, asked)
-    if (!existsSync(path)) throw new Error(`The configuration file ${path} does not exist (GATEWAY_CONFIG or --config).`)
-    return path
-  }
-  return NAMES.map((name) => resolve(cwd, name)).find((path) => existsSync(path)) ?? null
-}
+import { plainModule } from './plain-module.ts'
 
 /**
  * @param onGraph gets the files of the configuration and of each plugin that it names by path.
@@ -25,7 +13,7 @@ export function findConfig(asked: string | null, cwd: string): string | null {
 export async function loadConfig(path: string, onGraph: (graph: ModuleGraph) => void = () => {}): Promise<GatewayConfig> {
   let loaded: unknown
   try {
-    loaded = (await importModule(path, { again: true, onGraph })).default
+    loaded = (await exportsOf(path, onGraph)).default
   } catch (error) {
     throw new Error(`${basename(path)} could not be loaded: ${(error as Error).message}`, { cause: error })
   }
@@ -38,4 +26,11 @@ export async function loadConfig(path: string, onGraph: (graph: ModuleGraph) => 
   } catch (error) {
     throw new Error(`${basename(path)}: ${(error as Error).message}`, { cause: error })
   }
+}
+
+async function exportsOf(path: string, onGraph: (graph: ModuleGraph) => void): Promise<Readonly<Record<string, unknown>>> {
+  const plain = plainModule(path)
+  if (plain === null) return importModule(path, { again: true, onGraph })
+  onGraph(plain.graph)
+  return plain.run()
 }

@@ -4,13 +4,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
-import { built, folder, hookgateRoot } from './hookgate.ts'
+import { built, folder, hookgate, hookgateRoot } from './hookgate.ts'
 
 beforeAll(built)
 
 /** Returns the files that a process reads as modules, by a loader that lists them. */
 function modulesOf(...args: string[]): string[] {
-  const cwd = folder({})
+  return modulesIn(folder({}), {}, ...args)
+}
+
+function modulesIn(cwd: string, env: Record<string, string>, ...args: string[]): string[] {
   const list = join(cwd, 'list.txt')
   writeFileSync(join(cwd, 'list.mjs'), LOADER)
   writeFileSync(
@@ -19,7 +22,7 @@ function modulesOf(...args: string[]): string[] {
   )
   execFileSync(process.execPath, ['--import', pathToFileURL(join(cwd, 'register.mjs')).href, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, NO_COLOR: '1' },
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
   })
   return readFileSync(list, 'utf8').trim().split('\n')
 }
@@ -37,16 +40,34 @@ const own = (modules: string[]) => modules.filter((url) => url.includes('/dist/'
 it.each([
   ['--version', 5],
   ['--help', 20],
-  // It boots a gateway and calls one route.
-  ['key list', 110],
 ])('hookgate %s loads at most %i modules', (words, limit) => {
   expect(modulesOf(join(hookgateRoot, 'dist/adapters/cli/main.js'), ...words.split(' ')).length).toBeLessThanOrEqual(limit)
 })
 
-it('import of hookgate loads six files of it, no transport and no dialect', () => {
+it.each([
+  ['no configuration', {}],
+  ['a plain configuration', { 'gateway.config.ts': "export default { connections: { echo: { provider: 'echo' } } }" }],
+])('key list loads at most 24 modules with %s: no gateway, no web objects, no jiti', async (_, files) => {
+  const env = { GATEWAY_DATA_DIR: folder({}) }
+  await hookgate(['key', 'create'], { env })
+  const modules = modulesIn(folder(files), env, join(hookgateRoot, 'dist/adapters/cli/main.js'), 'key', 'list')
+  expect(modules.length).toBeLessThanOrEqual(24)
+  expect(modules.filter((url) => /\/chunks\/(?:core|edge|node)-|node_modules\/(?:jiti|h3|undici)\//.test(url))).toEqual([])
+})
+
+it('budget list boots a gateway, and loads at most 105 modules: no jiti for a plain configuration, no process metrics', async () => {
+  const env = { GATEWAY_DATA_DIR: folder({}) }
+  await hookgate(['key', 'create'], { env })
+  const cwd = folder({ 'gateway.config.ts': "export default { connections: { echo: { provider: 'echo' } } }" })
+  const modules = modulesIn(cwd, env, join(hookgateRoot, 'dist/adapters/cli/main.js'), 'budget', 'list')
+  expect(modules.length).toBeLessThanOrEqual(105)
+  expect(modules.filter((url) => /node_modules\/(?:jiti|prom-client\/index|@opentelemetry)\b/.test(url))).toEqual([])
+})
+
+it('import of hookgate loads eight files of it, no transport and no dialect', () => {
   const code = `await import(${JSON.stringify(pathToFileURL(join(hookgateRoot, 'dist/adapters/node/index.js')).href)})`
   const modules = modulesOf('--input-type=module', '-e', code)
-  expect(own(modules).length).toBeLessThanOrEqual(6)
+  expect(own(modules).length).toBeLessThanOrEqual(8)
   expect(modules.length).toBeLessThanOrEqual(12)
   const late = /node_modules\/(?:undici|h3|srvx|crossws|ofetch|zod|jose|prom-client|better-sqlite3|@node-rs)\//
   expect(modules.filter((url) => late.test(url))).toEqual([])
