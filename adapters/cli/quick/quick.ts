@@ -1,7 +1,7 @@
 // Answers the lists of the control plane from the database, without a gateway: a gateway takes longer to build than a command should run.
 import type { Db } from '../../../core/types/ports/db.ts'
 import { listKeys, listQuery } from '../../../plugins/keys/list.ts'
-import { activeKeys } from '../../../plugins/keys/store.ts'
+import { loadKeys } from '../../../plugins/keys/store.ts'
 import { listTokens } from '../../../plugins/sign-in/token-list.ts'
 import type { ControlPlane, Place } from '../control-plane/control-plane.ts'
 import { plainDatabase } from './plain-place.ts'
@@ -11,11 +11,8 @@ type Read = (db: Db, query: Readonly<Record<string, string>>) => Promise<object>
 /** By path. Each calls what the handler of the route calls, for a caller without an organization. */
 export const READS: Readonly<Record<string, Read>> = {
   '/api/keys': async (db, query) => {
-    const rows = await activeKeys(db)
-    return listKeys(
-      rows.filter(({ org_id }) => org_id === 0),
-      listQuery.parse(query),
-    )
+    const rows = [...(await loadKeys(db)).values()].filter(({ org_id }) => org_id === 0)
+    return listKeys(rows, listQuery.parse(query))
   },
   '/api/tokens': (db) => listTokens(db, null),
 }

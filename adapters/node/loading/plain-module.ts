@@ -66,8 +66,8 @@ interface Parts {
 
 const IMPORT = /^(\s*)import\s+(?:(type)\s+)?\{([\w$\s,]*)\}\s*from\s*(?:"( *)"|'( *)')[ \t]*;?/
 const DEFAULT = /\bexport\s+default\b/g
-/** Words of modules that only jiti knows, and of this file. */
-const FOREIGN = /\b(?:import|export|require|module|exports|jiti|__dirname|__filename)\b|\$(?:modules|exports)\b/
+/** Words of modules that only jiti knows, and of this file. JavaScript would read `f<T>(x)` as comparisons. */
+const FOREIGN = /\b(?:import|export|require|module|exports|jiti|__dirname|__filename)\b|\$(?:modules|exports)\b|</
 
 /** Finds the name before an opening bracket. */
 const CALL = /([\w$.]*|\S)\s*\(/g

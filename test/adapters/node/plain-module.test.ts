@@ -51,6 +51,7 @@ it('the file that runs gets the same functions as the running code, and the grap
 
 it.each([
   ['types', `import { defineConfig } from 'hookgate'\nconst a = 1 as number\n${ECHO}`],
+  ['a type argument', `import { defineConfig } from 'hookgate'\nconst list = new Set<string>(['a'])\n${ECHO}`],
   ['a file of its own', `import { defineConfig } from 'hookgate'\nimport { a } from './a.ts'\n${ECHO}`],
   ['a package', `import { defineConfig } from 'hookgate'\nimport { a } from 'a'\n${ECHO}`],
   ['a default import', `import gate from 'hookgate'\nexport default gate.defineConfig({})\n`],
