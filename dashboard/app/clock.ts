@@ -11,10 +11,14 @@ offset.subscribe(() => {
   now.value = gatewayTime()
 })
 
+/** Makes a format when it is first used: at the start they took longer than all other scripts. */
 function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
-  const local = new Intl.DateTimeFormat('en-GB', options)
-  const utc = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-  return (at) => (preferences.value.zone === 'utc' ? utc : local).format(at)
+  let local: Intl.DateTimeFormat | undefined
+  let utc: Intl.DateTimeFormat | undefined
+  return (at) => {
+    if (preferences.value.zone !== 'utc') return (local ??= new Intl.DateTimeFormat('en-GB', options)).format(at)
+    return (utc ??= new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })).format(at)
+  }
 }
 
 const clockTime = formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
