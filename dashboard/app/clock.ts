@@ -13,11 +13,12 @@ offset.subscribe(() => {
 
 /** Makes a format when it is first used: at the start they took longer than all other scripts. */
 function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
-  let local: Intl.DateTimeFormat | undefined
-  let utc: Intl.DateTimeFormat | undefined
+  const made = new Map<string, Intl.DateTimeFormat>()
   return (at) => {
-    if (preferences.value.zone !== 'utc') return (local ??= new Intl.DateTimeFormat('en-GB', options)).format(at)
-    return (utc ??= new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })).format(at)
+    const { zone } = preferences.value
+    const format = made.get(zone) ?? new Intl.DateTimeFormat('en-GB', { ...options, ...(zone === 'utc' && { timeZone: 'UTC' }) })
+    made.set(zone, format)
+    return format.format(at)
   }
 }
 

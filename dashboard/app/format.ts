@@ -10,7 +10,10 @@ const small = numbers({ style: 'currency', currency: 'USD', maximumSignificantDi
 /** Makes a format when it is first used, because a page needs few of them. */
 function numbers(options: Intl.NumberFormatOptions): (value: number) => string {
   let made: Intl.NumberFormat | undefined
-  return (value) => (made ??= new Intl.NumberFormat('en', options)).format(value)
+  return (value) => {
+    made ??= new Intl.NumberFormat('en', options)
+    return made.format(value)
+  }
 }
 
 /** US dollars: two decimals from $1 on, below that four significant digits and at least two decimals. */

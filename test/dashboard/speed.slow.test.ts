@@ -191,7 +191,17 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
     await page.getByRole('table', { name: 'Requests' }).waitFor()
     const told = {
       ...{ occurred_at: '2027-01-31T12:00:00.000Z', provider: 'echo', model: 'echo-1', requested_model: 'echo/echo-1' },
-      ...{ api_key_label: null, virtual_model: null, status: 200, latency_ms: 1, cached: false, stream: false, source: 'api' },
+      ...{
+        api_key_label: null,
+        virtual_model: null,
+        status: 200,
+        latency_ms: 1,
+        ttft_ms: 1,
+        attempts: 1,
+        cached: false,
+        stream: false,
+        source: 'api',
+      },
       ...{ tokens: { prompt: 1, completion: 1, total: 2 }, cost: { cost_usd: 0, charge_usd: 0 } },
     }
     const draws = await page.evaluate(drawsUnder, told)

@@ -27,7 +27,7 @@ export type Row = Pick<
   requested_model: string | null
   ttft_ms: number | null
   tokens: { prompt: number; completion: number }
-  attempts: number | null
+  attempts: number
   error_code: string | null
 }
 
@@ -218,7 +218,8 @@ function merged(first: readonly Row[], second: readonly Row[]): readonly Row[] {
 function rowOf(event: LiveEvent): Row {
   return {
     request_id: event.request_id,
-    created_at: event.occurred_at,
+    // The log has the arrival.
+    created_at: new Date(Date.parse(event.occurred_at) - event.latency_ms).toISOString(),
     source: event.source,
     provider: event.provider,
     model: event.model,
@@ -230,9 +231,9 @@ function rowOf(event: LiveEvent): Row {
     cached: event.cached,
     stream: event.stream,
     requested_model: event.requested_model,
-    ttft_ms: null,
+    ttft_ms: event.ttft_ms,
     tokens: event.tokens,
-    attempts: null,
+    attempts: event.attempts,
     error_code: null,
   }
 }
