@@ -28,7 +28,7 @@ export function Waterfall({ details }: { details: Details }) {
       {skipped.shown.map((attempt) => (
         <p key={attempt.n} class="quiet skipped">
           skipped {attempt.provider}/{attempt.model}
-          {nameOf(attempt) !== undefined && ` on ${nameOf(attempt)}`}: {attempt.skipped?.reason.replaceAll('_', ' ')}
+          {onText(attempt, nameOf)}: {attempt.skipped?.reason.replaceAll('_', ' ')}
           {attempt.skipped?.until != null && (
             <>
               {' '}
@@ -50,6 +50,12 @@ export function Waterfall({ details }: { details: Details }) {
 function useConnectionNames(): (attempt: Attempt) => string | undefined {
   const connections = useGet('/api/providers')
   return ({ connection_id }) => connections.data?.data.find(({ id }) => String(id) === connection_id)?.label
+}
+
+/** Empty where the label says no more than the provider. */
+function onText(attempt: Attempt, nameOf: (attempt: Attempt) => string | undefined): string {
+  const name = nameOf(attempt)
+  return name === undefined || name === attempt.provider ? '' : ` on ${name}`
 }
 
 function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
@@ -94,7 +100,7 @@ function Attempts({ line: { number, attempts, spans, ticks, caps, verdict }, who
           {first === last ? number : `${number}–${number + attempts.length - 1}`} {first.provider}/{first.model}
           {attempts.length > 1 && ` ×${attempts.length}`}
           {first.role !== null && ` (${first.role})`}
-          {nameOf(first) !== undefined && <span class="quiet"> on {nameOf(first)}</span>}
+          <span class="quiet">{onText(first, nameOf)}</span>
         </span>{' '}
         {last.status === null ? <Status tone="failed">no answer</Status> : <HttpStatus status={last.status} />}{' '}
         <span class="figure">{ms(took)}</span>
