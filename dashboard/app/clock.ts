@@ -11,7 +11,7 @@ offset.subscribe(() => {
   now.value = gatewayTime()
 })
 
-/** Makes a format when it is first used: at the start they took longer than all other scripts. */
+/** Makes a format when it is first used, because a page needs few of them. */
 function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
   const made = new Map<string, Intl.DateTimeFormat>()
   return (at) => {
