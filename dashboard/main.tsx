@@ -12,8 +12,9 @@ import './styles/system.css'
 import './styles/webhooks.css'
 import { render } from 'preact'
 import { askSiblings } from './api/session.ts'
+import { pageOf } from './app/frame/pages.ts'
 import { Shell } from './app/frame/shell.tsx'
-import { followLinks } from './app/location.ts'
+import { followLinks, path } from './app/location.ts'
 import { onKey } from './app/palette/keys.tsx'
 import { loadMe } from './app/session/me.ts'
 import { showHiddenCharacters } from './app/visible-text.ts'
@@ -23,5 +24,9 @@ askSiblings()
 document.addEventListener('click', followLinks)
 document.addEventListener('keydown', onKey)
 void loadMe()
+// The view asks for its page after the shell is drawn; by then it has come. There a failure is shown.
+void pageOf(path.value)
+  ?.page.load()
+  .catch(() => {})
 const root = document.getElementById('app')
 if (root !== null) render(<Shell />, root)

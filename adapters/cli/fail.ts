@@ -88,8 +88,22 @@ export function threeLines(error: unknown, path: readonly string[]): { what: str
     const { why, fix } = ofStatus(error.status, path)
     return { what: message, why, fix: named ?? fix }
   }
+  const [, said = message, command] = /^(.*) Run: (.+)$/s.exec(message) ?? []
+  const { what, why } = firstSentence(said)
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
-  return { what: message, why: cause, fix: named ?? 'hookgate doctor' }
+  return { what, why: why ?? cause, fix: command ?? named ?? FIXES[path[1] ?? ''] ?? 'hookgate doctor' }
+}
+
+/** Commands that show what another one failed on, where that is not `doctor`. */
+const FIXES: Readonly<Record<string, string>> = {
+  apply: 'hookgate plan',
+  simulate: 'hookgate simulate --help',
+}
+
+/** A failure says first what is wrong, and then why. A list of failures stays whole. */
+function firstSentence(message: string): { what: string; why: string | null } {
+  const [, what, why] = (!message.includes('\n') && /^(.+?[.!?]) (?=[A-Z`])(.+)$/.exec(message)) || []
+  return what === undefined || why === undefined ? { what: message, why: null } : { what, why }
 }
 
 function ofStatus(status: number, path: readonly string[]): { why: string; fix: string } {

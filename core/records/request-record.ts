@@ -20,6 +20,13 @@ export function answererOf(ctx: RequestContext, outcome: Outcome): Answerer | nu
   return steps[steps.length - 1] ?? null
 }
 
+/** Returns the number of upstream calls: a candidate that was passed over had none. */
+export function callsOf(attempts: RequestContext['attempts']): number {
+  let calls = 0
+  for (const { action } of attempts) if (action !== 'skipped') calls++
+  return calls
+}
+
 /** Returns the account that records of a call name: the connection's id, or the name under which it is shared. */
 export function accountOf({ target, connection }: Candidate): string {
   return target.shared?.account ?? connection.id

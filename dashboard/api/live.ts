@@ -19,6 +19,8 @@ export interface LiveEvent {
   virtual_model: string | null
   status: number
   latency_ms: number
+  ttft_ms: number | null
+  attempts: number
   tokens: { prompt: number; completion: number; total: number }
   cost: { cost_usd: number | null; charge_usd: number | null }
   cached: boolean

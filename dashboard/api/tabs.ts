@@ -15,7 +15,10 @@ export interface Tabs {
   leave(): void
 }
 
-type Envelope<M> = { message: M } | { hello: true }
+type Envelope<M> = { messages: readonly M[] } | { hello: true }
+
+/** Each post costs the reading tab more than the event itself, so the messages of this time go in one. */
+const TOGETHER_MS = 50
 
 export function joinTabs<M>({ name, read, receive, greeting }: TabsOptions<M>): Tabs {
   const left = new AbortController()
@@ -27,15 +30,24 @@ export function joinTabs<M>({ name, read, receive, greeting }: TabsOptions<M>): 
   const channel = new BroadcastChannel(name)
   let reading = false
   const post = (envelope: Envelope<M>): void => channel.postMessage(envelope)
+  let untold: M[] = []
+  let telling: ReturnType<typeof setTimeout> | undefined
+  const tellOthers = (): void => {
+    clearTimeout(telling)
+    telling = undefined
+    if (untold.length > 0) post({ messages: untold })
+    untold = []
+  }
   const tell = (message: M): void => {
     if (left.signal.aborted) return
-    post({ message })
+    untold.push(message)
+    telling ??= setTimeout(tellOthers, TOGETHER_MS)
     receive(message)
   }
   channel.addEventListener('message', ({ data }: MessageEvent<Envelope<M>>) => {
-    if ('message' in data) return receive(data.message)
+    if ('messages' in data) return data.messages.forEach(receive)
     const message = reading ? greeting() : null
-    if (message !== null) post({ message })
+    if (message !== null) post({ messages: [message] })
   })
   const hold = (): Promise<void> => {
     reading = true
@@ -46,6 +58,7 @@ export function joinTabs<M>({ name, read, receive, greeting }: TabsOptions<M>): 
   return {
     leave() {
       left.abort()
+      tellOthers()
       channel.close()
     },
   }

@@ -11,10 +11,15 @@ offset.subscribe(() => {
   now.value = gatewayTime()
 })
 
+/** Makes a format when it is first used, because a page needs few of them. */
 function formatter(options: Intl.DateTimeFormatOptions): (at: Date) => string {
-  const local = new Intl.DateTimeFormat('en-GB', options)
-  const utc = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-  return (at) => (preferences.value.zone === 'utc' ? utc : local).format(at)
+  const made = new Map<string, Intl.DateTimeFormat>()
+  return (at) => {
+    const { zone } = preferences.value
+    const format = made.get(zone) ?? new Intl.DateTimeFormat('en-GB', { ...options, ...(zone === 'utc' && { timeZone: 'UTC' }) })
+    made.set(zone, format)
+    return format.format(at)
+  }
 }
 
 const clockTime = formatter({ hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })

@@ -2,22 +2,26 @@
 
 export const UNKNOWN = '—'
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const compactNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-const cents = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' })
-const small = new Intl.NumberFormat('en', {
-  style: 'currency',
-  currency: 'USD',
-  maximumSignificantDigits: 4,
-  maximumFractionDigits: 12,
-})
+const whole = numbers({ maximumFractionDigits: 0 })
+const compactNumber = numbers({ notation: 'compact', maximumFractionDigits: 1 })
+const cents = numbers({ style: 'currency', currency: 'USD' })
+const small = numbers({ style: 'currency', currency: 'USD', maximumSignificantDigits: 4, maximumFractionDigits: 12 })
+
+/** Makes a format when it is first used, because a page needs few of them. */
+function numbers(options: Intl.NumberFormatOptions): (value: number) => string {
+  let made: Intl.NumberFormat | undefined
+  return (value) => {
+    made ??= new Intl.NumberFormat('en', options)
+    return made.format(value)
+  }
+}
 
 /** US dollars: two decimals from $1 on, below that four significant digits and at least two decimals. */
 export function money(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return UNKNOWN
   if (usd === 0) return '$0.00'
-  const precise = small.format(usd)
-  return Math.abs(usd) >= 1 || (precise.split('.')[1]?.length ?? 0) < 2 ? cents.format(usd) : precise
+  const precise = small(usd)
+  return Math.abs(usd) >= 1 || (precise.split('.')[1]?.length ?? 0) < 2 ? cents(usd) : precise
 }
 
 /** The exact value, for titles. */
@@ -26,11 +30,11 @@ export function exactMoney(usd: number | null | undefined): string {
 }
 
 export function count(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : whole.format(value)
+  return value === null || value === undefined ? UNKNOWN : whole(value)
 }
 
 export function compact(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : compactNumber.format(value)
+  return value === null || value === undefined ? UNKNOWN : compactNumber(value)
 }
 
 /** @param share 0 … 1 */

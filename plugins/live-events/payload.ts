@@ -1,5 +1,5 @@
 // Builds the live event of a completed request: figures and names, never content.
-import { answererOf, isShared, spentNano, usedTokens } from '../../core/records/request-record.ts'
+import { answererOf, callsOf, isShared, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import type { Outcome, RequestContext } from '../../core/types/request/context.ts'
 
 export interface LiveEvent {
@@ -15,6 +15,10 @@ export interface LiveEvent {
   readonly virtual_model: string | null
   readonly status: number
   readonly latency_ms: number
+  /** Until the first content; null: none came. */
+  readonly ttft_ms: number | null
+  /** Upstream calls. */
+  readonly attempts: number
   readonly tokens: {
     readonly prompt: number
     readonly completion: number
@@ -45,6 +49,7 @@ export interface Settled {
   readonly freePool: boolean
   readonly stream: boolean
   readonly source: string
+  readonly attempts: number
   readonly outcome: Outcome
 }
 
@@ -64,6 +69,7 @@ export function settledOf(ctx: RequestContext, outcome: Outcome, now: number): S
     freePool: isShared(ctx, outcome),
     stream: ctx.stream,
     source: ctx.source,
+    attempts: callsOf(ctx.attempts),
     outcome,
   }
 }
@@ -83,6 +89,8 @@ export function eventOf(settled: Settled): LiveEvent {
     virtual_model: settled.virtualModel,
     status: outcome.status,
     latency_ms: Math.round(outcome.latencyMs),
+    ttft_ms: outcome.firstByteMs === null ? null : Math.round(outcome.firstByteMs),
+    attempts: settled.attempts,
     tokens: {
       prompt: input,
       completion: output,

@@ -1,7 +1,7 @@
 // Lists a log row's columns in the order of writing, with the values of an entry. Both are in one file, so that they stay equal.
 import type { SqlValue } from '../../core/db/grouped-insert.ts'
 import { asCallerError } from '../../core/errors/classify.ts'
-import { spentNano, usedTokens } from '../../core/records/request-record.ts'
+import { callsOf, spentNano, usedTokens } from '../../core/records/request-record.ts'
 import { codeOf, type Entry } from './entry.ts'
 import { loggedMessage, plainText, timelineJson } from './timeline.ts'
 
@@ -27,8 +27,6 @@ export function valuesOf(entry: Entry): SqlValue[] {
   // A panel's row has the sums of all its calls.
   const tokens = usedTokens(outcome)
   const { costNano, chargeNano } = spentNano(outcome)
-  let sent = 0
-  for (const { action } of attempts) if (action !== 'skipped') sent++
   return [
     word(entry.sessionId),
     word(entry.userId),
@@ -51,7 +49,7 @@ export function valuesOf(entry: Entry): SqlValue[] {
     error === undefined ? null : loggedMessage(error),
     outcome.cached === false ? null : outcome.cached,
     entry.freePool ? 1 : 0,
-    sent,
+    callsOf(attempts),
     properties === null ? null : wholeJson(properties),
     notes === null ? null : wholeJson(notes),
     entry.requestId,

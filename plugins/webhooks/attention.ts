@@ -1,6 +1,7 @@
 // Facts about webhook endpoints that need attention: failing ones, and those that failed until they were disabled.
 import type { AttentionFacts, AttentionItem } from '../../core/types/attention.ts'
 import type { Db } from '../../core/types/ports/db.ts'
+import { FAILING_LIMIT_MS } from './delivery/auto-disable.ts'
 import { activeEndpoints, type EndpointRow } from './store.ts'
 
 export function endpointFacts(db: Db): AttentionFacts {
@@ -36,7 +37,7 @@ function endpointFact({ public_id: id, url, enabled, failing_since, auto_disable
       severity: 'warning',
       title: `The webhook endpoint ${label} fails.`,
       since: failing_since,
-      effect: 'Its events wait and are tried again; it is disabled after five days without a success.',
+      effect: `Its events wait and are tried again; without a success it is disabled at ${new Date(failing_since + FAILING_LIMIT_MS).toISOString()}.`,
       levers: [test],
     },
   ]

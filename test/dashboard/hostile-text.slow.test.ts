@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { text as answer, fail, reply } from '../../adapters/testing/script.ts'
+import { text as answer, fail, hang, reply } from '../../adapters/testing/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { settledPage } from './axe.ts'
@@ -241,6 +241,37 @@ describe.skipIf(BROWSER === null)('hostile texts on every page (needs chromium)'
     await harmless(page, 'the palette')
     await close()
     await t.close()
+  })
+})
+
+describe.skipIf(BROWSER === null)('hostile texts of requests that end while the list is open (needs chromium)', () => {
+  it('stay texts, as they arrive and while they run', async () => {
+    const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' }, upstream: TEXTS.map(() => answer('hello')) })
+    const { page, close } = await openPage((await t.listen()).url, '/requests')
+    await page.locator('.live-mark.live').waitFor()
+    const body = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] })
+    for (const text of TEXTS) {
+      const made = await t.post('/api/keys', { label: text.slice(0, 60) })
+      const { key } = (await made.json()) as { key: string }
+      const headers = { authorization: `Bearer ${key}` }
+      for (const model of [`chat/${text.slice(0, 200)}`, text.slice(0, 200)])
+        await (await t.post('/v1/chat/completions', body(model), headers)).arrayBuffer()
+    }
+    // Rows of the log would show the same, so the stream must have brought them: the log is not read again.
+    const table = page.getByRole('table', { name: 'Requests' })
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe(String(1 + 2 * TEXTS.length))
+    const list = table.locator('.list-body')
+    for (let seen = 0; seen < 2 * TEXTS.length; seen += 10) {
+      await list.evaluate((element, row) => element.scrollTo(0, row * 30), seen)
+      await harmless(page, `live rows from ${seen}`)
+    }
+    t.upstream.script(hang())
+    const running = t.post('/v1/chat/completions', body(`chat/${TEXTS[3]}`))
+    await page.getByRole('region', { name: 'Running requests' }).getByText('ONERROR').waitFor()
+    await harmless(page, 'a running request')
+    await close()
+    await t.close()
+    await running.catch(() => {})
   })
 })
 

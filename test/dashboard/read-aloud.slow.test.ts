@@ -73,10 +73,10 @@ describe.skipIf(BROWSER === null)('the page of a request, read aloud (needs chro
             - columnheader "Cost"
             - columnheader "Verdict"
         - rowgroup:
-          - row "1 chat/m 1 503 N ms — — chat, bytes N ms — status → next target":
+          - row "1 chat/m chat 503 N ms — — chat, bytes N ms — status → next target":
             - cell "1"
             - cell "chat/m"
-            - cell "1"
+            - cell "chat"
             - cell "503"
             - cell "N ms"
             - cell "—"
@@ -85,10 +85,10 @@ describe.skipIf(BROWSER === null)('the page of a request, read aloud (needs chro
             - cell "N ms"
             - cell "—"
             - cell "status → next target"
-          - row "2 messages/m 2 503 N ms — — messages, events N ms — status → next target":
+          - row "2 messages/m messages 503 N ms — — messages, events N ms — status → next target":
             - cell "2"
             - cell "messages/m"
-            - cell "2"
+            - cell "messages"
             - cell "503"
             - cell "N ms"
             - cell "—"
@@ -97,10 +97,10 @@ describe.skipIf(BROWSER === null)('the page of a request, read aloud (needs chro
             - cell "N ms"
             - cell "—"
             - cell "status → next target"
-          - row "3 echo/echo-1 5 200 N ms — — chat N ms $0.000007 returned":
+          - row "3 echo/echo-1 echo 200 N ms — — chat N ms $0.000007 returned":
             - cell "3"
             - cell "echo/echo-1"
-            - cell "5"
+            - cell "echo"
             - cell "200"
             - cell "N ms"
             - cell "—"

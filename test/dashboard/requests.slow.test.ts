@@ -184,7 +184,7 @@ describe.skipIf(BROWSER === null)('the page Requests (needs chromium)', () => {
       route.fulfill({ json: { ...real, created_at: new Date(start).toISOString(), latency_ms: 2000, attempts } }),
     )
     await page.goto(`${world.origin}/requests/${id}`)
-    await page.getByText('skipped openai/gpt-4o: circuit open').waitFor()
+    await page.getByText(/skipped openai.gpt-4o( on \w+)?: circuit open/).waitFor()
     await page.getByText('openai/gpt-4o ×2').waitFor()
     await page.getByText('overloaded → next target').waitFor()
     await page.getByText('first content after 400 ms, returned').waitFor()

@@ -87,6 +87,8 @@ describe('the timeline of a request', () => {
       attempt(2, 0, {}),
     ])
     expect(skipped.map(({ n }) => n)).toEqual([1])
+    // It was the first try, though the log counts the skipped candidate.
+    expect(lines.map(({ number }) => number)).toEqual([1])
     expect(lines).toHaveLength(1)
   })
 

@@ -22,7 +22,7 @@ export async function checkContents(plane: ControlPlane, place: Surroundings): P
     ...(await checkConnections(plane)),
     ...(await checkKeys(plane, place)),
     ...(await checkPlan(plane)),
-    ...(await checkSettings(plane, place)),
+    ...(await checkSettings(plane)),
     ...(await checkRecords(plane, place)),
     ...checkTenancy(plane, place),
   ]
@@ -114,9 +114,16 @@ async function checkPlan({ gateway }: ControlPlane): Promise<Finding[]> {
   ]
 }
 
-async function checkSettings({ call }: ControlPlane, { path }: Surroundings): Promise<Finding[]> {
+async function checkSettings({ call }: ControlPlane): Promise<Finding[]> {
   const sources = await call<Record<string, { source: string; pinned: boolean }>>('GET', '/api/settings/sources')
-  const named = Object.entries(sources).filter(([, { source, pinned }]) => pinned || source !== 'default')
-  const text = named.map(([key, { source, pinned }]) => `${key} (${pinned ? 'pinned by the file' : source})`)
-  return [ok('settings', text.join(', ') || `Every default holds${path === null ? '' : ', and the file pins none'}.`)]
+  const all = Object.entries(sources)
+  const named = all.filter(([, { source, pinned }]) => pinned || source !== 'default')
+  if (named.length === 0) return [ok('settings', 'Every default holds, and the file pins none.')]
+  const counts = ['default', 'config', 'env', 'runtime', 'organization'].flatMap((wanted) => {
+    const count = all.filter(([, { source }]) => source === wanted).length
+    return count === 0 ? [] : [`${count} by ${wanted}`]
+  })
+  const pinned = named.filter(([, one]) => one.pinned).length
+  const text = `${counts.join(', ')}${pinned === 0 ? '' : `; the file pins ${pinned}`}`
+  return [ok('settings', `${text}. \`hookgate doctor --sources\` lists them.`)]
 }

@@ -11,6 +11,7 @@ import { keyOptions } from '../installation/master-key.ts'
 import { existingDatabase, type Surroundings } from '../place.ts'
 import { workerCount } from '../workers/count.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+import { roomOf } from './room.ts'
 
 const PATIENCE_MS = 2000
 
@@ -87,6 +88,7 @@ export async function checkStores(place: Surroundings): Promise<{ findings: Find
   try {
     const findings = [
       ...database.findings,
+      ...roomOf(place.file),
       ...(await checkMasterKey(place, database.db)),
       ...(await checkShared(place)),
       ...(await checkBooks(place, database.migrated ? database.db : null)),

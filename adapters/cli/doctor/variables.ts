@@ -1,6 +1,7 @@
 // Checks Node and the variables: unknown ones, ones that override the file, and ignored values.
 import { variableName } from '../../../core/config/env.ts'
 import { LITERAL_SECRET, literalSecrets } from '../../node/loading/literal-secrets.ts'
+import { closest } from '../closest.ts'
 import { dotEnvOfProcess } from '../dot-env.ts'
 import type { Surroundings } from '../place.ts'
 import { unreadVariables } from '../unread-variables.ts'
@@ -20,6 +21,24 @@ export function checkSecrets({ config, sources }: Surroundings): Finding[] {
   const members = literalSecrets(config, sources)
   if (members.length === 0) return []
   return [warn('secrets', `The file spells out ${members.join(', ')}.`, LITERAL_SECRET)]
+}
+
+/** The plugin of the budgets takes UTC for a zone that it does not know. */
+export function checkZone({ env }: Surroundings): Finding[] {
+  const zone = env.get<string>('BUDGET_TIMEZONE')
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+    return []
+  } catch {
+    const meant = closest(zone, Intl.supportedValuesOf('timeZone'))
+    return [
+      warn(
+        'time zone',
+        `GATEWAY_BUDGET_TIMEZONE: there is no time zone ${zone.slice(0, 60)}. Budget windows are in UTC.`,
+        meant === null ? 'Name a zone of the IANA list, such as Europe/Berlin.' : `Did you mean ${meant}?`,
+      ),
+    ]
+  }
 }
 
 export function checkVariables({ env, config }: Surroundings, environment: NodeJS.ProcessEnv): Finding[] {

@@ -55,7 +55,7 @@ const COLUMNS: readonly ListColumn[] = [
     id: 'status',
     title: 'Status',
     width: '68px',
-    cell: ({ status, attempts }) => <HttpStatus status={status} attempts={attempts ?? 1} />,
+    cell: ({ status, attempts }) => <HttpStatus status={status} attempts={attempts} />,
   },
   { id: 'model', title: 'Asked → served', width: 'minmax(140px, 1fr)', cell: (row) => <Route row={row} /> },
   {
@@ -73,7 +73,7 @@ const COLUMNS: readonly ListColumn[] = [
     width: '46px',
     numeric: true,
     wide: true,
-    cell: ({ attempts }) => (attempts === null ? '' : attempts),
+    cell: ({ attempts }) => attempts,
   },
   { id: 'stream', title: 'Stream', width: '58px', wide: true, cell: ({ stream }) => (stream ? 'yes' : 'no') },
   {

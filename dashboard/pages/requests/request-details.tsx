@@ -15,7 +15,7 @@ import { HttpStatus } from '../../ui/status.tsx'
 import { Money, Time } from '../../ui/text.tsx'
 import { Bodies } from './bodies.tsx'
 import type { Row } from './rows.ts'
-import type { Details } from './timeline.ts'
+import { type Details, triedOf } from './timeline.ts'
 import { Waterfall } from './waterfall.tsx'
 
 const TABS = [
@@ -66,7 +66,8 @@ function Shown({ details }: { details: Details }) {
   return (
     <>
       <p class="request-head">
-        <HttpStatus status={details.status} attempts={details.attempts.length} /> <strong>{details.requested_model}</strong>
+        <HttpStatus status={details.status} attempts={triedOf(details.attempts).length} />{' '}
+        <strong>{details.requested_model}</strong>
         {details.provider !== null && ` → ${details.provider}/${details.model}`} · {ms(details.latency_ms)} ·{' '}
         <Money usd={details.cost_usd} /> · <Time at={details.created_at} />
       </p>

@@ -27,7 +27,7 @@ export type Row = Pick<
   requested_model: string | null
   ttft_ms: number | null
   tokens: { prompt: number; completion: number }
-  attempts: number | null
+  attempts: number
   error_code: string | null
 }
 
@@ -35,6 +35,8 @@ const KEPT = 10_000
 const PAGE = 100
 /** Between reads of the log for events that only the log can judge. The log has a row some hundred milliseconds after its event. */
 const LOOK_MS = 2000
+/** Between changes of the list: each draws the page anew, and nobody reads sixty lists a second. */
+const PLACE_MS = 100
 /** More rows a second cannot be read. */
 const ROWS_PER_SECOND = 200
 
@@ -131,6 +133,7 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
     if (!live) return
     let batch: Row[] = []
     let frame = 0
+    let pace: ReturnType<typeof setTimeout> | undefined
     let passed = 0
     const thin = thinner(ROWS_PER_SECOND)
     let lost = false
@@ -143,6 +146,10 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
     }
     const flush = (): void => {
       frame = 0
+      pace = setTimeout(() => {
+        pace = undefined
+        if (batch.length + passed > 0) frame = requestAnimationFrame(flush)
+      }, PLACE_MS)
       const fresh = batch.reverse()
       batch = []
       place(fresh)
@@ -164,14 +171,15 @@ export function useRows(query: Readonly<Record<string, string>>, live: boolean, 
       if (fits !== true) return
       if (thin.shows(Date.now())) batch.push(rowOf(message.event))
       else passed++
-      // One change of the document a frame, however many events come.
-      frame ||= requestAnimationFrame(flush)
+      // The first event is drawn in the next frame; those that follow soon are drawn together.
+      if (pace === undefined) frame ||= requestAnimationFrame(flush)
     })
     return () => {
       stop()
       clearTimeout(look)
       cancelAnimationFrame(frame)
       if (batch.length > 0) flush()
+      clearTimeout(pace)
     }
   }, [key, live])
 
@@ -210,7 +218,8 @@ function merged(first: readonly Row[], second: readonly Row[]): readonly Row[] {
 function rowOf(event: LiveEvent): Row {
   return {
     request_id: event.request_id,
-    created_at: event.occurred_at,
+    // The log has the arrival.
+    created_at: new Date(Date.parse(event.occurred_at) - event.latency_ms).toISOString(),
     source: event.source,
     provider: event.provider,
     model: event.model,
@@ -222,9 +231,9 @@ function rowOf(event: LiveEvent): Row {
     cached: event.cached,
     stream: event.stream,
     requested_model: event.requested_model,
-    ttft_ms: null,
+    ttft_ms: event.ttft_ms,
     tokens: event.tokens,
-    attempts: null,
+    attempts: event.attempts,
     error_code: null,
   }
 }

@@ -4,6 +4,11 @@ import type { paths } from '../../api/schema.d.ts'
 export type Details = paths['/api/logs/{request_id}']['get']['responses'][200]['content']['application/json']
 export type Attempt = Details['attempts'][number]
 
+/** Returns the upstream calls of a request. Candidates that were passed over had none; they are no tries. */
+export function triedOf(attempts: readonly Attempt[]): readonly Attempt[] {
+  return attempts.filter(({ skipped }) => skipped === null)
+}
+
 /** `open`: connection and headers; `arrives`: the answer arrives; `waited`: the gateway waits for the account. */
 export type SpanKind = 'gateway' | 'open' | 'arrives' | 'waited'
 
@@ -14,6 +19,8 @@ export interface Span {
 }
 
 export interface Line {
+  /** Of its first attempt among those that were tried, from 1. */
+  readonly number: number
   /** Equal neighbours are one line: their attempts, in order. */
   readonly attempts: readonly Attempt[]
   readonly spans: readonly Span[]
@@ -38,7 +45,7 @@ type Logged = Pick<Details, 'created_at' | 'latency_ms' | 'attempts'>
 
 export function timelineOf({ created_at, latency_ms, attempts }: Logged): Timeline {
   const start = Date.parse(created_at)
-  const tried = attempts.filter(({ skipped }) => skipped === null)
+  const tried = triedOf(attempts)
   const placed = tried.map((attempt, index) => {
     const next = tried[index + 1]
     const end = next === undefined ? latency_ms : Math.max(0, Date.parse(next.started_at) - start)
@@ -58,6 +65,7 @@ export function timelineOf({ created_at, latency_ms, attempts }: Logged): Timeli
       const own = placed.filter(({ attempt }) => group.includes(attempt))
       const last = group.at(-1) as Attempt
       return {
+        number: tried.indexOf(group[0] as Attempt) + 1,
         attempts: group,
         spans: own.flatMap(({ spans }) => spans),
         ticks: own.flatMap(({ tick }) => tick ?? []),
@@ -77,7 +85,7 @@ function placedAttempt(
   attempt: Attempt,
   from: number,
   latest: number,
-): Omit<Line, 'attempts' | 'verdict' | 'ticks' | 'caps'> & {
+): Omit<Line, 'number' | 'attempts' | 'verdict' | 'ticks' | 'caps'> & {
   tick: number | null
   cap: number | null
 } {

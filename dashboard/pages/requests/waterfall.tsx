@@ -1,4 +1,5 @@
 // The attempts of a request: who was asked, for how long, what came of it, and who was passed over. `t` shows the same as a table.
+import { useGet } from '../../api/query.ts'
 import { ms } from '../../app/format.ts'
 import { query as address, setQuery } from '../../app/location.ts'
 import { useKeys } from '../../app/palette/keys.tsx'
@@ -8,7 +9,7 @@ import { useShowMore } from '../../ui/show-more.tsx'
 import { HttpStatus, Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Money, Time } from '../../ui/text.tsx'
-import { type Attempt, type Details, type Line, type Span, type Timeline, timelineOf, verdictOf } from './timeline.ts'
+import { type Attempt, type Details, type Line, type Span, type Timeline, timelineOf, triedOf, verdictOf } from './timeline.ts'
 
 export function Waterfall({ details }: { details: Details }) {
   const asTable = address.value.get('view') === 'table'
@@ -16,6 +17,7 @@ export function Waterfall({ details }: { details: Details }) {
   useKeys([{ keys: 't', what: 'Attempts as table or bars', run: turn }])
   const timeline = timelineOf(details)
   const skipped = useShowMore(timeline.skipped)
+  const nameOf = useConnectionNames()
   if (details.attempts.length === 0)
     return (
       <Notice>No upstream was asked: {details.cached ? 'the cache had the answer.' : 'the gateway answered by itself.'}</Notice>
@@ -25,7 +27,8 @@ export function Waterfall({ details }: { details: Details }) {
       <AddressNote name="view" shown={asTable ? 'table' : null} />
       {skipped.shown.map((attempt) => (
         <p key={attempt.n} class="quiet skipped">
-          skipped {attempt.provider}/{attempt.model}: {attempt.skipped?.reason.replaceAll('_', ' ')}
+          skipped {attempt.provider}/{attempt.model}
+          {onText(attempt, nameOf)}: {attempt.skipped?.reason.replaceAll('_', ' ')}
           {attempt.skipped?.until != null && (
             <>
               {' '}
@@ -41,6 +44,18 @@ export function Waterfall({ details }: { details: Details }) {
       </button>
     </div>
   )
+}
+
+/** Returns the label of the connection that an attempt used, where the reader may see connections and it is still there. */
+function useConnectionNames(): (attempt: Attempt) => string | undefined {
+  const connections = useGet('/api/providers')
+  return ({ connection_id }) => connections.data?.data.find(({ id }) => String(id) === connection_id)?.label
+}
+
+/** Empty where the label says no more than the provider. */
+function onText(attempt: Attempt, nameOf: (attempt: Attempt) => string | undefined): string {
+  const name = nameOf(attempt)
+  return name === undefined || name === attempt.provider ? '' : ` on ${name}`
 }
 
 function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
@@ -72,7 +87,8 @@ function Lines({ of: { whole, gateway, gatewayMs, lines } }: { of: Timeline }) {
   )
 }
 
-function Attempts({ line: { attempts, spans, ticks, caps, verdict }, whole }: { line: Line; whole: number }) {
+function Attempts({ line: { number, attempts, spans, ticks, caps, verdict }, whole }: { line: Line; whole: number }) {
+  const nameOf = useConnectionNames()
   const [first] = attempts as [Attempt, ...Attempt[]]
   const last = attempts.at(-1) as Attempt
   const took = attempts.reduce((sum, { latency_ms }) => sum + (latency_ms ?? 0), 0)
@@ -81,9 +97,10 @@ function Attempts({ line: { attempts, spans, ticks, caps, verdict }, whole }: { 
     <div class="attempt">
       <p>
         <span class="attempt-name">
-          {first === last ? first.n : `${first.n}–${last.n}`} {first.provider}/{first.model}
+          {first === last ? number : `${number}–${number + attempts.length - 1}`} {first.provider}/{first.model}
           {attempts.length > 1 && ` ×${attempts.length}`}
           {first.role !== null && ` (${first.role})`}
+          <span class="quiet">{onText(first, nameOf)}</span>
         </span>{' '}
         {last.status === null ? <Status tone="failed">no answer</Status> : <HttpStatus status={last.status} />}{' '}
         <span class="figure">{ms(took)}</span>
@@ -126,7 +143,8 @@ function Track({ whole, spans, ticks = [], caps = [] }: TrackProps) {
 }
 
 function AttemptTable({ details }: { details: Details }) {
-  const tried = details.attempts.filter(({ skipped }) => skipped === null)
+  const tried = triedOf(details.attempts)
+  const nameOf = useConnectionNames()
   const start = Date.parse(details.created_at)
   return (
     <Table
@@ -134,9 +152,9 @@ function AttemptTable({ details }: { details: Details }) {
       rows={tried}
       rowKey={({ n }) => n}
       columns={[
-        { id: 'n', title: '#', cell: ({ n }) => n },
+        { id: 'n', title: '#', cell: (attempt) => tried.indexOf(attempt) + 1 },
         { id: 'target', title: 'Target', cell: ({ provider, model }) => `${provider}/${model}` },
-        { id: 'account', title: 'Connection', wide: true, cell: ({ connection_id }) => connection_id },
+        { id: 'account', title: 'Connection', wide: true, cell: (attempt) => nameOf(attempt) ?? attempt.connection_id },
         { id: 'status', title: 'Status', cell: ({ status }) => (status === null ? '—' : <HttpStatus status={status} />) },
         { id: 'start', title: 'Began after', numeric: true, cell: ({ started_at }) => ms(Date.parse(started_at) - start) },
         { id: 'first', title: 'First content', numeric: true, wide: true, cell: ({ ttft_ms }) => ms(ttft_ms) },

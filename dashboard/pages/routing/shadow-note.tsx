@@ -5,11 +5,12 @@ import { Notice } from '../../ui/page.tsx'
 /** @param saved name of the model that is edited: the list of models has it, too */
 export function ShadowNote({ name, saved }: { name: string; saved: string | undefined }) {
   const catalog = useGet(name === '' ? null : '/api/model-catalog', { query: { q: bareOf(name) } })
-  const hidden = (catalog.data?.data ?? []).find(({ provider, model }) => `${provider}/${model}` === name || model === name)
+  // A caller may name a model without its provider.
+  const hidden = (catalog.data?.data ?? []).find(({ model }) => model === name || bareOf(model) === name)
   if (name === '' || hidden === undefined) return null
   return (
     <Notice tone="warning">
-      The name “{name}” is also the id of a model ({hidden.provider}/{hidden.model}):{' '}
+      The name “{name}” is also the id of a model ({hidden.model}):{' '}
       {saved === name ? 'the virtual model hides it.' : 'the virtual model will hide it.'}
     </Notice>
   )

@@ -1,7 +1,9 @@
+import { chmodSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { variablesOf } from '../../../core/plugins/variables.ts'
 import { VERSION } from '../../../core/version.ts'
 import { preset } from '../../../plugins/preset.ts'
+import { config } from './doctor-findings.ts'
 import { folder, hookgate } from './hookgate.ts'
 import { command } from './in-process.ts'
 
@@ -101,6 +103,26 @@ describe('a failure', () => {
       code: 1,
       stderr: expect.stringMatching(/\n {2}why {2}.* 404\.\n {2}fix {2}hookgate key list\n$/),
     })
+  })
+
+  it('names the command that mends it, also where it is no command of ours', async () => {
+    const dir = folder({})
+    const env = { GATEWAY_DATA_DIR: dir }
+    await command(['key', 'create'], { cwd: empty, env })
+    chmodSync(dir, 0o755)
+    const open = await command(['key', 'list'], { cwd: empty, env })
+    expect(open.stderr).toMatch(/open to others \(mode 0755\)\.\n[\s\S]* {2}fix {2}chmod 700 \S+\n$/)
+    const absent = await command(['simulate', 'absent.jsonl'], { cwd: empty })
+    expect(absent.stderr).toMatch(/cannot be read\.\n {2}why {2}.*ENOENT\.\n {2}fix {2}hookgate simulate --help\n$/)
+  })
+
+  it('of a file that cannot be applied says why, and points to the plan', async () => {
+    const env = { GATEWAY_DATA_DIR: folder({}) }
+    await command(['key', 'create', '--label', 'ci'], { cwd: empty, env })
+    const cwd = folder(config(`{ keys: { ci: { label: 'ci' } } }`))
+    const { code, stderr } = await command(['apply', '--yes'], { cwd, env })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/was made through the API\.\n {2}why {2}Rename one.*\n {2}fix {2}hookgate plan\n$/)
   })
 
   it('--quiet leaves results and failures only', async () => {

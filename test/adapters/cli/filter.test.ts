@@ -84,7 +84,7 @@ describe('hookgate filter test', () => {
   it('says what a module asks for that it does not get', async () => {
     const { code, stderr } = await command(['filter', 'test', file('no.wasm', 'no module')], { cwd })
     expect(code).toBe(1)
-    expect(stderr).toMatch(/no\.wasm cannot be used\. This is no WebAssembly module/)
+    expect(stderr).toMatch(/no\.wasm cannot be used\.\n {2}why {2}This is no WebAssembly module/)
   })
 
   it.each([

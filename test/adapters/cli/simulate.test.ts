@@ -224,7 +224,7 @@ describe('hookgate simulate', () => {
     ['{"upstream":"openai","answer":{"status":99}}', /Line 1 of the script: answer\.status/],
     [
       '{"model":"m"}\n{"upstream":"openai/man","answer":{}}',
-      /Line 2 .* no upstream openai\/man\. There are anthropic, anthropic\/claude/,
+      /Line 2 .* no upstream openai\/man\.\n {2}why {2}There are anthropic, anthropic\/claude/,
     ],
   ])('%j is no script: exit 1, and the line', async (script, message) => {
     const cwd = folder({ 'gateway.config.ts': CONFIG, 'day.jsonl': script })
@@ -247,6 +247,9 @@ describe('hookgate simulate', () => {
     const missing = await command(['simulate'], { cwd })
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/<script> is missing/)])
     const absent = await command(['simulate', 'none.jsonl'], { cwd })
-    expect([absent.code, absent.stderr]).toEqual([1, expect.stringMatching(/none\.jsonl cannot be read \(ENOENT\)/)])
+    expect([absent.code, absent.stderr]).toEqual([
+      1,
+      expect.stringMatching(/none\.jsonl cannot be read\.\n {2}why {2}.*ENOENT\./),
+    ])
   })
 })

@@ -196,6 +196,8 @@ it('requests without a known price, webhooks that fail, prices that moved, a vir
   const found = await list()
   expect(found.map(({ kind }) => kind)).toEqual(['no_usable_target', 'price_drift', 'webhook_failing', 'unpriced'])
   expect(JSON.stringify(found)).not.toContain('secret-path')
+  // Five days after the first failure.
+  expect(found[2]?.effect).toContain('it is disabled at 1970-01-06T00:00:00.005Z')
   await t.gateway.db?.run(sql`UPDATE webhooks_endpoints SET enabled = 0, auto_disabled_at = 6 WHERE public_id = ${id}`)
   await clock.advance('5s')
   expect((await list()).find(({ kind }) => kind === 'webhook_disabled')).toMatchObject({ severity: 'critical' })

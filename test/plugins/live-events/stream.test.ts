@@ -64,6 +64,8 @@ describe('a listener', () => {
       virtual_model: null,
       status: 200,
       latency_ms: expect.any(Number),
+      ttft_ms: expect.any(Number),
+      attempts: 1,
       tokens: {
         prompt: expect.any(Number),
         completion: expect.any(Number),
