@@ -83,8 +83,9 @@ export async function createTestGateway(options: TestGatewayOptions = {}): Promi
     ...options.config,
     plugins: [...(options.config?.plugins ?? preset()), ...(options.plugins ?? []), recorder()],
   }
-  // Tests make no outbound calls.
-  const variables = { PRICING_SYNC_ENABLED: 'false', ...options.env }
+  // Tests make no outbound calls, and a busy test machine is no overload.
+  const calm = options.config?.options?.overloadLoopDelayMs === undefined ? { OVERLOAD_LOOP_DELAY_MS: '0' } : {}
+  const variables = { PRICING_SYNC_ENABLED: 'false', ...calm, ...options.env }
   const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`GATEWAY_${name}`, value]))
   // Notifications of a test gateway are not sent.
   const outboundPost = async () => ({ status: 204 })
