@@ -3,10 +3,12 @@
 import { execFileSync } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'undici'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { folder, type Serving, serving } from '../adapters/cli/hookgate.ts'
 import { eventually, until } from '../adapters/node/support.ts'
+import { cardServer } from '../support/rate-cards/card-server.ts'
 
 const WORKERS = 4
 const ANSWER = JSON.stringify({
@@ -49,10 +51,10 @@ beforeAll(async () => {
 })
 afterAll(() => void upstream.close().closeAllConnections())
 
-async function start(args: string[] = []): Promise<Serving> {
+async function start(args: string[] = [], env: Record<string, string> = {}): Promise<Serving> {
   const server = await serving(['--workers', String(WORKERS), '--log', 'json', ...args], {
     cwd,
-    env: { GATEWAY_DATA_DIR: folder({}), GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0', GATEWAY_DEDUP_TTL_MS: '60000' },
+    env: { GATEWAY_DATA_DIR: folder({}), GATEWAY_OVERLOAD_LOOP_DELAY_MS: '0', GATEWAY_DEDUP_TTL_MS: '60000', ...env },
   })
   await until(() => server.stderr().includes('"serve.workers"'), 120_000)
   return server
@@ -84,6 +86,19 @@ const lives = (pid: number): boolean => {
 const answerAll = (): void => {
   for (const answer of waiting.splice(0)) answer()
 }
+
+it('fetch the prices of a start once', { timeout: 120_000 }, async () => {
+  const cards = await cardServer()
+  const urls = Object.fromEntries(Object.entries(cards.urls).map(([name, url]) => [`GATEWAY_${name}`, url]))
+  const server = await start([], { GATEWAY_PRICING_SYNC_ENABLED: 'true', ...urls })
+  await until(() => cards.asked.length > 0, 30_000)
+  // Each worker would fetch two seconds after it began.
+  await sleep(4000)
+  expect(cards.asked.length).toBe(1)
+  server.child.kill('SIGTERM')
+  await server.exited
+  await cards.close()
+})
 
 it('share limits and equal requests, and drain with an open stream', { timeout: 300_000 }, async () => {
   const server = await start()

@@ -18,6 +18,7 @@ export interface Schedule {
 
 export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer: Syncer): Schedule {
   const { clock, log } = gateway
+  const siblings = gateway.optional('siblings')
   const ending = new AbortController()
   let timer: Timer | null = null
   let running: Promise<unknown> = Promise.resolve()
@@ -37,7 +38,8 @@ export function startSyncing(gateway: PluginGateway, intervalMs: number, syncer:
     )
   }
   gateway.hook('ready', () => {
-    timer = clock.timer(FIRST_MS, () => first(true), true)
+    // One of several workers is enough, as for the interval.
+    timer = clock.timer(FIRST_MS, () => (siblings()?.leads === false ? undefined : first(true)), true)
   })
   gateway.every(
     'sync',
