@@ -19,8 +19,8 @@ describe.skipIf(BROWSER === null)('a row that the live stream brings (needs chro
     await row.getByText('coder').waitFor()
     const cells = async () => (await row.innerText()).split('\n').slice(1)
     const arrival = async () => Date.parse((await row.locator('time').getAttribute('datetime')) ?? '')
+    await expect.poll(cells).toContain('↻ 200')
     const live = { cells: await cells(), arrival: await arrival() }
-    expect(live.cells).toContain('↻ 200')
     await t.gateway.committed()
     await page.reload()
     await row.getByText('coder').waitFor()
