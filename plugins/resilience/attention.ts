@@ -48,8 +48,12 @@ function accountFact(account: Account, state: AccountStateRecord, since: number 
   }
   const test = lever('Test it', 'POST', `/api/providers/${connection.id}/test`)
   const locks = lever('End its locks', 'DELETE', `/api/providers/${connection.id}/locks`)
-  // The file owns its rows.
-  const disable = name === null ? [lever('Disable it', 'PUT', `/api/providers/${connection.id}`, { enabled: false })] : []
+  // The file owns its rows, so such a connection is held back for a time instead.
+  const disable = [
+    name === null
+      ? lever('Disable it', 'PUT', `/api/providers/${connection.id}`, { enabled: false })
+      : lever('Lock it for an hour', 'POST', `/api/providers/${connection.id}/locks`, { minutes: 60 }),
+  ]
   switch (state.status) {
     case 'auth_failed':
       return [
@@ -107,7 +111,8 @@ function lockFact(
 ): AttentionItem[] {
   const all = model_locks.find(({ model }) => model === '*')
   if (all === undefined) return []
-  const title = `All models of ${label} are locked until ${all.until}.`
+  const by = all.reason === 'operator' ? ' by an operator' : ''
+  const title = `All models of ${label} are locked${by} until ${all.until}.`
   return [{ ...fact, kind: 'models_locked', severity: 'warning', title, levers: [locks] }]
 }
 

@@ -9,7 +9,7 @@ import type { AccountState } from './accounts/account-state.ts'
 import { errorRules } from './accounts/error-rules.ts'
 import { startSharing } from './accounts/sharing.ts'
 import { loadStates, storeState } from './accounts/store.ts'
-import { lockRoute, recordOf } from './api.ts'
+import { lockRoutes, recordOf } from './api.ts'
 import { accountFacts } from './attention.ts'
 import { announcer, outageWatch, SUBSCRIPTIONS } from './events.ts'
 import { accountMetrics } from './gauges.ts'
@@ -183,7 +183,7 @@ export const resilience = definePlugin({
       clear: (id) => book.clear(id),
       clearLocks: (id, model) => book.clearLocks(id, model),
     })
-    lockRoute(gateway, book)
+    lockRoutes(gateway, book)
     if (config.healthCheckIntervalSecs) startProber(gateway, book, metrics, config.healthCheckIntervalSecs * 1000)
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
     const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage))

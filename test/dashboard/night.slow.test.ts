@@ -125,6 +125,28 @@ describe.skipIf(BROWSER === null)('the dashboard at three in the morning (needs 
     await close()
   })
 
+  it('an outage of a connection of the file: locking it for an hour ends the calls to it', async () => {
+    const origin = await start(reply({ text: 'Here.' }))
+    s.t.upstream.script(fail(500, { message: 'the region is down' }))
+    await s.api('PUT', '/api/virtual-models/1', { targets: ['chat/m', 'acme/m'] })
+    for (let i = 0; i < 6; i++) expect(await s.spend({ model: 'coder' })).toBe(200)
+    const { page, close } = await overview(origin)
+    await tap(fact(page, /circuit of chat\/.* is open/).getByRole('button', { name: 'Lock it for an hour' }), 'lock')
+    await confirmed(page)
+    const { data } = (await s.api<{ data: { id: number; provider: string }[] }>('GET', '/api/providers')).body
+    const chat = data.find(({ provider }) => provider === 'chat')?.id
+    const locks = async () =>
+      (await s.api<{ state: { model_locks: object[] } }>('GET', `/api/providers/${chat}`)).body.state.model_locks
+    await expect.poll(locks).toMatchObject([{ model: '*', reason: 'operator' }])
+    await page.goto(`${origin}/connections?open=${chat}`)
+    await page.getByText('all models').waitFor()
+    expect(await page.getByRole('button', { name: 'Lock for an hour' }).count()).toBe(0)
+    await tap(page.getByRole('button', { name: 'Clear all locks' }), 'clear the locks')
+    await page.getByRole('button', { name: 'Lock for an hour' }).waitFor()
+    await audited(page, origin, 'provider.lock', String(chat))
+    await close()
+  })
+
   it('a budget that is used up: raising it lets the key’s requests through', async () => {
     const origin = await start(fail(500))
     const key = await s.key({ label: 'ci-bot' })

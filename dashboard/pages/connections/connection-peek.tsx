@@ -18,6 +18,8 @@ import { ConnectionForm } from './connection-form.tsx'
 import { Quota } from './quota.tsx'
 import { TestButton } from './test-button.tsx'
 
+const ALL_MODELS = '*'
+
 export function ConnectionPeek({ of: connection }: { of: Connection }) {
   const [editing, setEditing] = useState(false)
   const params = { path: { id: String(connection.id) } } as never
@@ -26,6 +28,10 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
   const close = (): void => setQuery({ open: null })
   const change = async (body: object): Promise<void> => {
     await answerOf(api.PUT('/api/providers/{id}', { params, body }))
+    await invalidate('/api/providers', '/api/attention')
+  }
+  const hold = async (): Promise<void> => {
+    await answerOf(api.POST('/api/providers/{id}/locks', { params, body: { minutes: 60 } as never }))
     await invalidate('/api/providers', '/api/attention')
   }
   const unlock = async (model?: string): Promise<void> => {
@@ -105,8 +111,8 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
           <ul class="stack-tight">
             {(state.model_locks ?? []).map(({ model, until }) => (
               <li key={model}>
-                <Status tone="waiting">{model}</Status> {until !== null && <Ago at={until} />}{' '}
-                {may('manage') && <Button onClick={() => unlock(model)}>Unlock</Button>}
+                <Status tone="waiting">{model === ALL_MODELS ? 'all models' : model}</Status>{' '}
+                {until !== null && <Ago at={until} />} {may('manage') && <Button onClick={() => unlock(model)}>Unlock</Button>}
               </li>
             ))}
           </ul>
@@ -120,6 +126,9 @@ export function ConnectionPeek({ of: connection }: { of: Connection }) {
           <TestButton id={connection.id} />
           <div class="actions">
             {(state.model_locks ?? []).length > 0 && <Button onClick={() => unlock()}>Clear all locks</Button>}
+            {locked && !(state.model_locks ?? []).some(({ model }) => model === ALL_MODELS) && (
+              <Button onClick={hold}>Lock for an hour</Button>
+            )}
             {!locked && (
               <Button onClick={() => change({ enabled: !connection.enabled })}>
                 {connection.enabled ? 'Disable' : 'Enable'}

@@ -43,6 +43,8 @@ function stateOf(connection: Connection): ShownState {
   if (state.cooldown_until != null && Date.parse(state.cooldown_until) > gatewayTime())
     return { tone: 'waiting', word: 'cooling down', until: state.cooldown_until, next: 'ends' }
   if (state.status !== 'active') return { tone: 'failed', word: state.status.replaceAll('_', ' '), until: null }
+  const whole = state.model_locks?.find(({ model }) => model === '*')
+  if (whole !== undefined) return { tone: 'waiting', word: 'locked', until: whole.until, next: 'ends' }
   const locks = state.model_locks?.length ?? 0
   if (locks > 0) return { tone: 'waiting', word: locks === 1 ? '1 model locked' : `${locks} models locked`, until: null }
   return { tone: 'ok', word: 'ok', until: null }

@@ -104,6 +104,15 @@ export class AccountBook {
     this.#cleared(state)
   }
 
+  /** Returns the end of the lock, monotonic ms. @param model `ALL_MODELS`: all of them */
+  hold(id: string, model: string, ms: number): number {
+    const now = this.#options.clock.monotonic()
+    const state = this.of(id)
+    const { until } = state.hold(model, now + ms, now)
+    this.#options.changed(state)
+    return until
+  }
+
   clearLocks(id: string, model: string | undefined): number {
     const state = this.#states.get(id)
     const now = this.#options.clock.monotonic()

@@ -126,8 +126,9 @@ export class AccountState {
       if (effect.lock.reason === 'rate_limited' && now >= this.#reportedUntil) started.cooldownMs = until - now
       // Moves the lock to the end: the oldest is removed when there are too many.
       this.locks.delete(name)
-      this.locks.set(name, { until, level, reason: effect.lock.reason, serial: ++this.serial })
-      if (this.locks.size > MAX_LOCKS) this.locks.delete(this.locks.keys().next().value as string)
+      const reason = before !== undefined && isHeld(before, now) ? before.reason : effect.lock.reason
+      this.locks.set(name, { until, level, reason, serial: ++this.serial })
+      this.#dropOldest(now)
     }
     if (effect.cooldown) {
       const before = this.cooldown
@@ -150,6 +151,17 @@ export class AccountState {
     return started
   }
 
+  /** An operator's lock. It ends at `until` or when an operator ends it, and never makes an earlier lock shorter. */
+  hold(model: string, until: number, now: number): ModelLock {
+    const before = this.locks.get(model)
+    const lock = { until: Math.max(before?.until ?? 0, until), level: 0, reason: 'operator', serial: ++this.serial } as const
+    this.locks.delete(model)
+    this.locks.set(model, lock)
+    this.#dropOldest(now)
+    this.settle()
+    return lock
+  }
+
   failed(now: number, rules: BreakerRules, probe: boolean): CircuitChange | null {
     const change = this.breaker.failed(now, rules, probe)
     this.settle()
@@ -165,7 +177,7 @@ export class AccountState {
     if (this.quiet) return openFor
     this.level = 0
     const lock = this.locks.get(model)
-    if (lock !== undefined && lock.serial <= seen) this.locks.delete(model)
+    if (lock !== undefined && lock.serial <= seen && !isHeld(lock, now)) this.locks.delete(model)
     for (const [name, { until }] of this.locks) if (now >= until + FORGOTTEN_MS) this.locks.delete(name)
     if (this.cooldown !== null && now >= this.cooldown.until) this.cooldown = null
     if (this.quotaUntil !== null && now >= this.quotaUntil) this.quotaUntil = null
@@ -198,6 +210,11 @@ export class AccountState {
       this.refused === null
   }
 
+  #dropOldest(now: number): void {
+    if (this.locks.size <= MAX_LOCKS) return
+    for (const [name, lock] of this.locks) if (!isHeld(lock, now)) return void this.locks.delete(name)
+  }
+
   /** Never shortens the time; doubles it once for all concurrent failures. */
   #extended(
     span: Span,
@@ -213,4 +230,9 @@ export class AccountState {
     const until = beside && span.backoff ? before.until : now + ms
     return { until: Math.max(before?.until ?? 0, until), level: next }
   }
+}
+
+/** Whether an operator holds the account back: no success and no failure of a call ends that. */
+function isHeld({ reason, until }: ModelLock, now: number): boolean {
+  return reason === 'operator' && now < until
 }

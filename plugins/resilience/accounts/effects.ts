@@ -9,7 +9,7 @@ export interface Span {
   backoff: boolean
 }
 
-export type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured' | 'rule'
+export type LockReason = 'rate_limited' | 'permission' | 'not_found' | 'misconfigured' | 'rule' | 'operator'
 
 export interface Effect {
   /** Lock of the requested model; `all`: of every model. */

@@ -24,7 +24,7 @@ export interface Sharing {
 
 // An account's state in wall-clock time, as it is stored and shared. A merge of two states keeps the later end of each part, so that the
 // order of arrival does not matter.
-const reason = z.enum(['rate_limited', 'permission', 'not_found', 'misconfigured', 'rule'])
+const reason = z.enum(['rate_limited', 'permission', 'not_found', 'misconfigured', 'rule', 'operator'])
 
 export const snapshot = z.object({
   cooldown_until: z.number().nullable(),

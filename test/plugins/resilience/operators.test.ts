@@ -27,6 +27,41 @@ it('DELETE /api/providers/:id/locks ends one lock, or all', async () => {
   expect([unknown.status, (await errorIn(unknown)).message]).toEqual([404, 'There is no connection 4711.'])
 })
 
+it('POST /api/providers/:id/locks holds back a connection of the configuration file, until its end or until it is ended', async () => {
+  w = await world({ accounts: [{}, {}] })
+  const id = await idOf()
+  const hold = (body: object) => w.t.post(`/api/providers/${id}/locks`, body)
+  const held = await hold({ minutes: 30 })
+  const until = new Date(w.clock.now() + 1_800_000).toISOString()
+  expect([held.status, await held.json()]).toEqual([201, { model: '*', until, reason: 'operator' }])
+  expect((await w.states())[0]?.model_locks).toEqual([{ model: '*', until, reason: 'operator' }])
+  expect([await w.status(), w.calls()]).toEqual([200, [0, 1]])
+  await w.clock.advance('29m')
+  expect([await w.status(), w.calls()]).toEqual([200, [0, 2]])
+  await w.clock.advance('61s')
+  expect([await w.status(), w.calls()]).toEqual([200, [1, 2]])
+  await hold({ minutes: 30, model: 'm' })
+  expect([await w.status('other'), await w.status(), w.calls()]).toEqual([200, 200, [2, 3]])
+  await w.t.fetch(`/api/providers/${id}/locks?model=m`, { method: 'DELETE' })
+  expect([await w.status(), w.calls()]).toEqual([200, [3, 3]])
+  const { data } = (await (await w.t.fetch('/api/audit')).json()) as { data: { action: string; target: string }[] }
+  expect(data.filter(({ action }) => action === 'provider.lock').length).toBe(2)
+})
+
+it.each([
+  [{}, 'minutes'],
+  [{ minutes: 0 }, 'minutes'],
+  [{ minutes: 10_081 }, 'minutes'],
+  [{ minutes: 1.5 }, 'minutes'],
+  [{ minutes: 5, model: '' }, 'model'],
+])('the lock %j is refused, naming %s', async (body, param) => {
+  w = await world()
+  const refused = await w.t.post(`/api/providers/${await idOf()}/locks`, body)
+  expect([refused.status, (await errorIn(refused)).param]).toEqual([400, param])
+  const unknown = await w.t.post('/api/providers/4711/locks', { minutes: 5 })
+  expect([unknown.status, (await errorIn(unknown)).message]).toEqual([404, 'There is no connection 4711.'])
+})
+
 it('a connection that is cleared is as new', async () => {
   w = await world({ accounts: [{ script: [fail(402), text('ok')] }] })
   await w.status()

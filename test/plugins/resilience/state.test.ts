@@ -93,3 +93,20 @@ it('remembers at most five hundred models, since their names come from callers',
   expect(state.locks.size).toBe(500)
   expect(state.blocked(connection, 'm1999', 0)).toMatchObject({ reason: 'model_locked' })
 })
+
+it('an account that an operator holds back stays blocked until the end, whatever its calls bring', () => {
+  fc.assert(
+    fc.property(fc.array(happening, { maxLength: 40 }), fc.constantFrom('*', 'm'), (list, name) => {
+      const state = new AccountState('1')
+      let now = 1000
+      const { until } = state.hold(name, now + 600_000, now)
+      expect(state.hold(name, now + 1000, now).until).toBe(until)
+      for (const step of list) {
+        now += step.after
+        if ('effect' in step) state.apply(step.effect, connection, 'm', now, state.serial)
+        else state.succeeded('m', now, state.serial, step.success)
+        if (now < until) expect(state.blocked(connection, 'm', now)).not.toBeNull()
+      }
+    }),
+  )
+})
