@@ -129,7 +129,15 @@ describe('accounts', () => {
     expect(circuit).toMatchObject({
       severity: 'critical',
       title: expect.stringMatching(/^The circuit of .+ is open until .+Z after 5 failures\.$/),
-      levers: [{ label: 'Test it', method: 'POST', path: expect.stringMatching(/^\/api\/providers\/\d+\/test$/), body: null }],
+      levers: [
+        { label: 'Test it', method: 'POST', path: expect.stringMatching(/^\/api\/providers\/\d+\/test$/), body: null },
+        {
+          label: 'Lock it for an hour',
+          method: 'POST',
+          path: expect.stringMatching(/^\/api\/providers\/\d+\/locks$/),
+          body: { minutes: 60 },
+        },
+      ],
     })
     await clock.advance('61s')
     expect((await list()).map(({ kind, severity }) => [kind, severity])).toEqual([['circuit_open', 'warning']])
