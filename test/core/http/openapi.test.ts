@@ -230,8 +230,7 @@ describe('the control plane', () => {
 describe('the data plane', () => {
   // Calls to the control plane may have disabled or revoked the first key, and held connections back.
   beforeAll(async () => {
-    const { data } = (await (await t.fetch('/api/providers')).json()) as { data: { id: number }[] }
-    for (const { id } of data) await t.fetch(`/api/providers/${id}/locks`, { method: 'DELETE' })
+    for (const id of [1, 2]) await t.fetch(`/api/providers/${id}/locks`, { method: 'DELETE' })
     key = bearer((await makeKey(t)).key)
     const requests = [{ custom_id: 'a', body: { model: 'echo/echo-1', messages: [] } }]
     batch = ((await (await t.post('/v1/batches', { requests }, key)).json()) as { id: string }).id
