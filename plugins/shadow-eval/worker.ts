@@ -47,7 +47,7 @@ export function replayWorker({ gateway, store, spending, calls, scorer, active }
         const sample = await store.claim(clock.now())
         if (sample === null) return
         await replayed(sample, signal)
-        await rest(2 * (clock.monotonic() - began))
+        await rest(2 * (clock.monotonic() - began), signal)
       }
     },
   }
@@ -90,8 +90,9 @@ export function replayWorker({ gateway, store, spending, calls, scorer, active }
     return scored(sample, reply, compared.scored ?? words, compared.costNano)
   }
 
-  async function rest(ms: number): Promise<void> {
-    if (ms >= 1) await clock.sleep(Math.min(ms, MAX_REST_MS))
+  /** Ends at once when the worker is stopped. */
+  async function rest(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms >= 1 && !signal.aborted) await clock.sleep(Math.min(ms, MAX_REST_MS), signal).catch(() => {})
   }
 
   async function opened(sample: QueuedSample, orgId: number | null): Promise<Payload | null> {
