@@ -24,7 +24,7 @@ askSiblings()
 document.addEventListener('click', followLinks)
 document.addEventListener('keydown', onKey)
 void loadMe()
-// The view asks for its page after the shell is drawn; by then it has come. There a failure is shown.
+// Loads the module of the page early. The view shows a failure.
 void pageOf(path.value)
   ?.page.load()
   .catch(() => {})

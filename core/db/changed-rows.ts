@@ -30,3 +30,17 @@ export async function changedRows(db: Db, kind: string, have: number, version: n
   const ids = new Set(found.map((row) => row.row_id))
   return ids.size > MOST_ROWS ? null : [...ids]
 }
+
+/** For a view's `renew`: puts the rows that were read again into `rows`, and removes those that are gone. */
+export function replaceRows<Row>(
+  rows: Map<number, Row>,
+  ids: readonly number[],
+  fresh: ReadonlyMap<number, Row>,
+): Map<number, Row> {
+  for (const id of ids) {
+    const row = fresh.get(id)
+    if (row === undefined) rows.delete(id)
+    else rows.set(id, row)
+  }
+  return rows
+}

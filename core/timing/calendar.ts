@@ -33,6 +33,10 @@ interface Zone {
   instant(wall: number): number
 }
 
+export function isKnownZone(name: string): boolean {
+  return zoneOf(name) !== null
+}
+
 /** Returns null for an unknown zone. */
 function zoneOf(name: string): Zone | null {
   let format: Intl.DateTimeFormat

@@ -1,6 +1,7 @@
 // Stores budgets as rows; money is whole nano-USD.
 import { z } from 'zod'
 import { type Declaration, ownership } from '../../core/config/owned-rows.ts'
+import { replaceRows } from '../../core/db/changed-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 import { type Budget, type BudgetIncrease, SCOPES, WINDOWS } from './service.ts'
@@ -71,13 +72,7 @@ export function loadBudgets(db: Db): Promise<Map<number, Budget>> {
 
 /** Reads only the budgets with these ids again. */
 export async function renewBudgets(db: Db, ids: readonly number[], budgets: Map<number, Budget>): Promise<Map<number, Budget>> {
-  const living = await activeBudgets(db, ids)
-  for (const id of ids) {
-    const budget = living.get(id)
-    if (budget === undefined) budgets.delete(id)
-    else budgets.set(id, budget)
-  }
-  return budgets
+  return replaceRows(budgets, ids, await activeBudgets(db, ids))
 }
 
 async function activeBudgets(db: Db, ids: readonly number[] | null): Promise<Map<number, Budget>> {

@@ -1,5 +1,6 @@
 // Stores client keys as rows. They never contain the secret: only its MAC, for look-ups.
 import { z } from 'zod'
+import { replaceRows } from '../../core/db/changed-rows.ts'
 import { sql } from '../../core/db/sql.ts'
 import { jsonColumn } from '../../core/schema/json-column.ts'
 import type { Db } from '../../core/types/ports/db.ts'
@@ -64,13 +65,7 @@ export async function loadKeys(db: Db): Promise<Map<number, KeyRow>> {
 /** Reads only the keys with these ids again. */
 export async function renewKeys(db: Db, ids: readonly number[], keys: Map<number, KeyRow>): Promise<Map<number, KeyRow>> {
   const rows = await db.all(sql`SELECT * FROM keys WHERE id IN ${sql.in(ids)} AND ${LIVING}`, keyRow)
-  const living = new Map(rows.map((row) => [row.id, row]))
-  for (const id of ids) {
-    const row = living.get(id)
-    if (row === undefined) keys.delete(id)
-    else keys.set(id, row)
-  }
-  return keys
+  return replaceRows(keys, ids, new Map(rows.map((row) => [row.id, row])))
 }
 
 export function configKeys(db: Db): Promise<KeyRow[]> {

@@ -178,7 +178,7 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
     })
     expect(await drawn(page)).toBeLessThanOrEqual(MOST_ROWS)
     expect(after.heap - before.heap).toBeLessThan(30e6)
-    // The other tabs are told twenty times a second, however many requests end.
+    // The reading tab posts at most twenty batches a second to the other tabs.
     const posts = Number(await page.evaluate('window.posts'))
     expect(posts).toBeGreaterThan(0)
     expect(posts / seconds).toBeLessThanOrEqual(21)
@@ -227,7 +227,7 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
   })
 })
 
-/** Runs in the page: counts from now on how often other tabs are told. */
+/** Runs in the page. Counts the posts to other tabs. */
 function countPosts(): void {
   const counted = window as unknown as { posts: number }
   counted.posts = 0
@@ -238,7 +238,7 @@ function countPosts(): void {
   }
 }
 
-/** Runs in the page, as a tab that reads: tells an event each five milliseconds. Returns how often the list was drawn a second. */
+/** Runs in the page, as the tab that reads. Posts an event each five milliseconds. Returns how often the list was drawn a second. */
 async function drawsUnder(event: object): Promise<number> {
   let draws = 0
   new MutationObserver(() => draws++).observe(document.querySelector('.list-space') as Element, { childList: true })

@@ -1,13 +1,7 @@
 // Asks each connection with one small request, as `hookgate provider test` does.
 import type { ControlPlane } from '../control-plane/control-plane.ts'
+import type { Verdict } from '../resources/provider.ts'
 import { type Finding, fail, ok, reasonOf } from './finding.ts'
-
-interface Verdict {
-  readonly ok: boolean
-  readonly latency_ms: number
-  readonly model: string | null
-  readonly error: { readonly kind: string; readonly message: string; readonly hint: string } | null
-}
 
 interface Listed {
   readonly id: number
@@ -23,16 +17,12 @@ export async function tryConnections({ call }: ControlPlane): Promise<Finding[]>
 
 async function tried(call: ControlPlane['call'], { id, provider, label }: Listed): Promise<Finding> {
   const name = `${provider}/${label}`
-  const again = `then run \`hookgate provider test ${id}\`.`
+  const again = `\`hookgate provider test ${id}\`.`
   try {
     const { error, latency_ms, model } = await call<Verdict>('POST', `/api/providers/${id}/test`, {})
     if (error === null) return ok('test', `${name} answers (${model}, ${latency_ms} ms).`)
-    return fail(
-      'test',
-      `${name}: ${error.message} (${error.kind}, ${latency_ms} ms)`,
-      `${error.hint} When it is mended, ${again}`,
-    )
+    return fail('test', `${name}: ${error.message} (${error.kind}, ${latency_ms} ms)`, `${error.hint} Then run ${again}`)
   } catch (error) {
-    return fail('test', `${name}: ${reasonOf(error)}`, `Give it a \`default_model\`, ${again}`)
+    return fail('test', `${name}: ${reasonOf(error)}`, `Give it a \`default_model\`, then run ${again}`)
   }
 }

@@ -1,7 +1,7 @@
 // `hookgate key`: manages client keys. A secret is printed once, alone on stdout.
 import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { allKeys, type KeyPage } from '../control-plane/all-keys.ts'
-import { type ControlPlane, queryOf, readControlPlane, readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
+import { type ControlPlane, queryOf, readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
 import { count, expiry, id, list } from '../flag-values.ts'
 import { cell, printJson, say, styled, table } from '../output/table.ts'
 
@@ -74,8 +74,7 @@ export const listKeys = action({
       const now = used.get(`${unit} ${id}`)
       return now === undefined || most === null ? most : `${now} of ${most}`
     }
-    const read = given.url === undefined ? readQuickly : readControlPlane
-    const keys = await read(given, async ({ call }): Promise<KeyPage<Key>> => {
+    const keys = await readQuickly(given, async ({ call }): Promise<KeyPage<Key>> => {
       const page: KeyPage<Key> =
         limit === undefined
           ? await allKeys<Key>(call, { q, cursor }).then((data) => ({ data, next_cursor: null, total: data.length }))

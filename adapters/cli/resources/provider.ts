@@ -16,7 +16,8 @@ interface Connection {
   managed_by: string
 }
 
-interface Verdict {
+/** The result of `POST /api/providers/:id/test`. */
+export interface Verdict {
   ok: boolean
   latency_ms: number
   model: string | null

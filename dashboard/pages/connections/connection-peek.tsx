@@ -10,15 +10,13 @@ import { Button } from '../../ui/button.tsx'
 import { ThisReplica } from '../../ui/notes/this-replica.tsx'
 import { Facts, Notice, Peek } from '../../ui/page.tsx'
 import { PluginPanels } from '../../ui/plugins/plugin-panels.tsx'
-import { type Connection, ConnectionStatus, rawState } from '../../ui/rows/connection-status.tsx'
+import { ALL_MODELS, type Connection, ConnectionStatus, rawState } from '../../ui/rows/connection-status.tsx'
 import { Owner, Status } from '../../ui/status.tsx'
 import { Ago, Time } from '../../ui/text.tsx'
 import { AccountState } from './accounts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { Quota } from './quota.tsx'
 import { TestButton } from './test-button.tsx'
-
-const ALL_MODELS = '*'
 
 export function ConnectionPeek({ of: connection }: { of: Connection }) {
   const [editing, setEditing] = useState(false)

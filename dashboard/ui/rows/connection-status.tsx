@@ -4,6 +4,9 @@ import type { Got } from '../../api/query.ts'
 import { Status, type Tone } from '../status.tsx'
 import { Ago } from '../text.tsx'
 
+/** The name of a lock of every model. */
+export const ALL_MODELS = '*'
+
 export type Connection = Got<'/api/providers'>['data'][number]
 
 /** The server's state has more members where the plugin `resilience` runs. */
@@ -43,7 +46,7 @@ function stateOf(connection: Connection): ShownState {
   if (state.cooldown_until != null && Date.parse(state.cooldown_until) > gatewayTime())
     return { tone: 'waiting', word: 'cooling down', until: state.cooldown_until, next: 'ends' }
   if (state.status !== 'active') return { tone: 'failed', word: state.status.replaceAll('_', ' '), until: null }
-  const whole = state.model_locks?.find(({ model }) => model === '*')
+  const whole = state.model_locks?.find(({ model }) => model === ALL_MODELS)
   if (whole !== undefined) return { tone: 'waiting', word: 'locked', until: whole.until, next: 'ends' }
   const locks = state.model_locks?.length ?? 0
   if (locks > 0) return { tone: 'waiting', word: locks === 1 ? '1 model locked' : `${locks} models locked`, until: null }

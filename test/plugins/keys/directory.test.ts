@@ -2,22 +2,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KeyDirectory } from '../../../plugins/keys/directory.ts'
+import { NO_FIELDS } from '../../../plugins/keys/fields.ts'
 import type { KeyRow } from '../../../plugins/keys/store.ts'
 
 const row = (id: number, fields: { org: number; label: string; secret: string }): KeyRow => ({
+  ...NO_FIELDS,
+  allowed_models: [],
   id,
   org_id: fields.org,
   label: fields.label,
   mac: fields.secret,
   last4: fields.secret,
-  allowed_models: [],
-  rate_limit_rpm: null,
-  rate_limit_tpm: null,
-  cost_center: null,
-  session_budget_nano: null,
-  expires_at: null,
-  guardrails_exempt: false,
-  shadow_opt_out: false,
   created_at: 1,
   updated_at: 1,
   revoked_at: null,
