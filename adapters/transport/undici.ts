@@ -14,8 +14,11 @@ export interface UndiciTransportOptions extends PoolOptions {
   maxResponseBytes?: number
 }
 
-/** A larger body of several pieces is written piece by piece instead of being joined. */
-const COPY_BELOW = 256 * 1024
+/**
+ * A larger body is written piece by piece instead of being joined: undici holds a body until the answer ends, and an answer may stream for
+ * minutes.
+ */
+const COPY_BELOW = 32 * 1024
 const MAX_RESPONSE = 64 * 1024 * 1024
 
 export function undiciTransport(options: UndiciTransportOptions = {}): Transport {
@@ -75,15 +78,21 @@ type Body = Exclude<Dispatcher.DispatchOptions['body'], undefined>
 
 function bodyOf({ body, headers }: WireRequest): { body: Body; headers: string[] } {
   if (body === null || body.length === 0) return { body: null, headers }
-  if (body.length === 1) return { body: body[0] as Body, headers }
   const total = body.reduce((sum, piece) => sum + piece.length, 0)
   if (total <= COPY_BELOW) return { body: concatBytes(body) as Body, headers }
-  return { body: body as unknown as Body, headers: [...headers, 'content-length', String(total)] }
+  return { body: sentOnce(body) as unknown as Body, headers: [...headers, 'content-length', String(total)] }
+}
+
+/** Lets go of the pieces when all were taken. */
+function* sentOnce(pieces: readonly Uint8Array[] | null): Generator<Uint8Array> {
+  yield* pieces as readonly Uint8Array[]
+  pieces = null
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #handler: WireHandler
-  readonly #request: WireRequest
+  readonly #stream: boolean
+  readonly #proxied: boolean
   readonly #cap: number
   #controller: Dispatcher.DispatchController | null = null
   #aborted: GatewayErrorShape | null = null
@@ -93,7 +102,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #size = 0
 
   constructor(request: WireRequest, handler: WireHandler, cap: number) {
-    this.#request = request
+    this.#stream = request.stream
+    this.#proxied = request.proxyUrl !== null
     this.#handler = handler
     this.#cap = cap
   }
@@ -111,13 +121,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
     // Informational responses (100, 102, 103) are not the answer.
     if (this.#over || status < 200) return
     this.#headed = true
+    // undici keeps the pieces of the head until the answer ends: more than 1 KB for each stream.
+    controller.rawHeaders = null
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity' && encoding !== '') {
       this.#decoder = decompressor(String(encoding), {
@@ -150,13 +162,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#over) return
     this.#over = true
-    this.#handler.error(networkError(error, { headed: this.#headed, proxied: this.#request.proxyUrl !== null }))
+    this.#handler.error(networkError(error, { headed: this.#headed, proxied: this.#proxied }))
   }
 
   #pass(chunk: Uint8Array): Promise<void> | undefined {
     if (this.#over) return undefined
     this.#size += chunk.length
-    if (!this.#request.stream && this.#size > this.#cap) {
+    if (!this.#stream && this.#size > this.#cap) {
       this.#fail(GatewayError.protocol('The upstream answer is larger than the limit.'))
       return undefined
     }

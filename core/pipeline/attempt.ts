@@ -77,8 +77,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const authorizing = authorize(provider, wire, dialect, secret, candidate, runtime.clock)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const clean = (error: GatewayErrorShape) =>
-      withoutSecrets(GatewayError.from(error), sentCredentials(wire, secret, connection), isForeign(candidate))
+    const clean = cleaner(wire.headers, secret, candidate)
     const send = () => {
       const byteLane = answersInBytes(ctx, call, upstream)
       attempt.lane = byteLane ? 'bytes' : 'events'
@@ -91,7 +90,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const own = GatewayError.from(error)
     const status = own.upstream?.status
     if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
-    throw withoutSecrets(own, sentCredentials(wire, secret, connection), isForeign(candidate))
+    throw cleaner(wire.headers, secret, candidate)(own)
   }
 }
 
@@ -178,15 +177,21 @@ function connectionService(ctx: RequestState): ConnectionService {
   return ctx.generation.service('connections') as ConnectionService
 }
 
+/** Removes secrets from the errors of one call. A stream keeps it: a closure of the attempt itself would hold the request's body. */
+function cleaner(headers: readonly string[], secret: string | null, candidate: Candidate) {
+  return (error: GatewayErrorShape): GatewayErrorShape =>
+    withoutSecrets(GatewayError.from(error), sentCredentials(headers, secret, candidate.connection), isForeign(candidate))
+}
+
 /**
  * Returns the texts to remove from errors: an upstream may echo what the gateway sent, also values that the provider derived from the
  * secret.
  */
-function sentCredentials(wire: WireRequest, secret: string | null, connection: Connection): string[] {
+function sentCredentials(headers: readonly string[], secret: string | null, connection: Connection): string[] {
   const sent: Record<string, string> = {}
-  for (let i = 0; i < wire.headers.length; i += 2) {
-    const name = wire.headers[i] as string
-    if (/^(?:proxy-)?authorization$|^cookie$|api-key$|security-token$/i.test(name)) sent[name] = wire.headers[i + 1] as string
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    if (/^(?:proxy-)?authorization$|^cookie$|api-key$|security-token$/i.test(name)) sent[name] = headers[i + 1] as string
   }
   return [...credentialsOf(connection, secret), ...credentialsIn(sent)]
 }

@@ -24,11 +24,12 @@ export interface SseSplitter {
 }
 
 export const MAX_EVENT_BYTES = 8 << 20
+const NOTHING_HELD = new Uint8Array(0)
 
 /** Splits a byte stream into complete events; empty ones (keep-alive blank lines) are removed. */
 export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT_BYTES }): SseSplitter {
   const { values = null } = limits
-  let held: Uint8Array = new Uint8Array(0)
+  let held: Uint8Array = NOTHING_HELD
   let length = 0
   let scanned = 0
   let lineStart = 0
@@ -73,7 +74,8 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT
       at = next
     }
     if (frameStart > 0) {
-      held = bytes.subarray(frameStart, end)
+      // Without a rest, do not hold the memory of the read until the next one.
+      held = frameStart === end ? NOTHING_HELD : bytes.subarray(frameStart, end)
       length = end - frameStart
       lineStart -= frameStart
       at -= frameStart

@@ -83,7 +83,11 @@ function readBody(
       else giveUp(refused)
     })
     // on(), not once(): once() wraps each listener, and a promise settles only once anyway.
-    req.on('end', () => resolve(body.bytes()))
+    req.on('end', () => {
+      resolve(body.bytes())
+      // The listeners live as long as the answer, and a stream is long: they must not hold a second copy of the body.
+      body.clear()
+    })
     req.on('error', () => reject(GatewayError.clientGone()))
     req.on('close', () => {
       if (!req.complete) reject(GatewayError.clientGone())

@@ -51,8 +51,8 @@ export class NodeSink implements Sink {
     const res = this.#res
     const socket = this.#head === null ? chunkedSocket(res) : null
     if (socket === null || chunk.length > COPIED || chunk.length === 0) {
-      this.#sendHead(null)
-      if (res.write(chunk)) return true
+      const accepted = this.#head === null ? res.write(chunk) : this.#firstWrite(res, chunk)
+      if (accepted) return true
       this.#drain ??= this.#untilDrained(res)
       return false
     }
@@ -61,6 +61,20 @@ export class NodeSink implements Sink {
     if (socket.write(frame, encodingOf(chunk, length))) return true
     this.#drain ??= this.#untilDrained(socket)
     return false
+  }
+
+  /**
+   * Node keeps the text of a head until the answer ends. As a piece of its own it is flat; joined with the chunk it would stay a tree of
+   * more than 1 KB for each stream.
+   */
+  #firstWrite(res: ServerResponse, chunk: Uint8Array | string): boolean {
+    const { socket } = res
+    this.#sendHead(null)
+    socket?.cork()
+    res.flushHeaders()
+    const accepted = res.write(chunk)
+    socket?.uncork()
+    return accepted
   }
 
   drained(): Promise<void> | undefined {

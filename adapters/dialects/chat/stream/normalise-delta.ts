@@ -8,17 +8,20 @@ import { callArgs, ToolSlots } from './tool-slots.ts'
 
 /** State of one choice so far. */
 export class ChoiceWatch {
-  readonly slots = new ToolSlots()
-  readonly announced = new Set<number>()
-  /** Calls whose name was sent. */
-  readonly named = new Set<number>()
+  #slots: ToolSlots | null = null
   opened = false
   finished = false
   refused = false
   spoke = false
 
+  /** Most choices have no tool call. */
+  get slots(): ToolSlots {
+    this.#slots ??= new ToolSlots()
+    return this.#slots
+  }
+
   get toolCall(): boolean {
-    return this.slots.size > 0
+    return this.#slots !== null && this.#slots.size > 0
   }
 }
 
@@ -79,16 +82,16 @@ function normaliseCall(call: JsonObject, watch: ChoiceWatch, codec: CodecContext
   const field = kind === 'custom' ? 'input' : 'arguments'
   if (named !== null && isObject(named[field])) put(named, field, callArgs(call))
   if (named !== null && typeof named.name === 'string') {
-    const told = watch.named.has(slot.index)
+    const told = slot.named
     // Some vendors send the name only after the id.
-    if (named.name !== '' && !told) watch.named.add(slot.index)
-    else if (watch.announced.has(slot.index)) {
+    if (named.name !== '' && !told) slot.named = true
+    else if (slot.announced) {
       delete named.name
       edited = true
     }
   }
-  if (watch.announced.has(slot.index)) return edited
-  watch.announced.add(slot.index)
+  if (slot.announced) return edited
+  slot.announced = true
   if (text(call.id) === undefined) put(call, 'id', codec.id('call_'))
   if (typeof call.type !== 'string') put(call, 'type', kind)
   if (named !== null && typeof named[field] !== 'string') put(named, field, '')

@@ -8,6 +8,9 @@ export interface ToolSlot {
   readonly index: number
   id: string | null
   name: string | null
+  /** On the byte lane: the first fragment was sent, and one with a name. */
+  announced: boolean
+  named: boolean
 }
 
 export class ToolSlots {
@@ -40,7 +43,7 @@ export class ToolSlots {
   }
 
   #open(id: string | null, name: string | null, index: number | null): ToolSlot {
-    const slot: ToolSlot = { index: this.#slots.length, id, name }
+    const slot: ToolSlot = { index: this.#slots.length, id, name, announced: false, named: false }
     this.#slots.push(slot)
     this.#byIndex.set(index ?? slot.index, slot)
     return slot
