@@ -83,10 +83,14 @@ function bodyOf({ body, headers }: WireRequest): { body: Body; headers: string[]
   return { body: sentOnce(body) as unknown as Body, headers: [...headers, 'content-length', String(total)] }
 }
 
-/** Lets go of the pieces when all were taken. */
-function* sentOnce(pieces: readonly Uint8Array[] | null): Generator<Uint8Array> {
-  yield* pieces as readonly Uint8Array[]
-  pieces = null
+/** Lets go of each piece when it was taken. A generator would hold what it had at its last `yield`. */
+function sentOnce(pieces: readonly Uint8Array[]): Iterable<Uint8Array> {
+  const left = [...pieces]
+  const next = (): IteratorResult<Uint8Array, undefined> => {
+    const value = left.shift()
+    return value === undefined ? { done: true, value } : { done: false, value }
+  }
+  return { [Symbol.iterator]: () => ({ next }) }
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
