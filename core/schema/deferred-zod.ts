@@ -41,6 +41,23 @@ const METHODS = new Set(
   toUpperCase transform trim`.split(/\s+/),
 )
 
+/** Methods whose schema contains the one before it, and inherits none of its data. */
+const WRAPPERS = new Set([
+  'array',
+  'catch',
+  'default',
+  'nullable',
+  'nullish',
+  'optional',
+  'pipe',
+  'prefault',
+  'readonly',
+  'transform',
+])
+
+/** Methods that parse. Reading one, as a check does that asks whether a value is a schema, builds nothing. */
+const PARSERS = new Set(['parse', 'parseAsync', 'safeParse', 'safeParseAsync'])
+
 type Callable = (...args: unknown[]) => unknown
 
 /** A call that makes a schema: of a function of zod, or of a method of the schema before it. */
@@ -64,7 +81,8 @@ const handler: ProxyHandler<Recipe> = {
     if (key === '_zod') return internals(recipe)
     if (METHODS.has(key as string))
       return (...args: unknown[]) =>
-        args.length === 0 && key === 'meta' ? member(recipe, key)() : deferred(recipe, key as string, args)
+        args.length === 0 && key === 'meta' ? metaOf(recipe) : deferred(recipe, key as string, args)
+    if (PARSERS.has(key as string)) return (...args: unknown[]) => member(recipe, key)(...args)
     return member(recipe, key)
   },
   set: (recipe, key, value) => Reflect.set(built(recipe), key, value),
@@ -82,6 +100,16 @@ function deferred(from: Callable | Recipe, name: string, args: readonly unknown[
 function member(recipe: Recipe, key: string | symbol): Callable {
   const schema = built(recipe)
   return Reflect.get(schema, key, schema) as Callable
+}
+
+/** Returns what zod has of a schema in its registry, without building a schema that has no such data. */
+function metaOf(recipe: Recipe): unknown {
+  const { from, name, args, schema } = recipe
+  if (schema !== undefined || typeof from === 'function') return schema === undefined ? undefined : member(recipe, 'meta')()
+  if (WRAPPERS.has(name)) return undefined
+  if (name !== 'meta') return member(recipe, 'meta')()
+  const { id: _id, ...inherited } = (metaOf(from) ?? {}) as Record<string, unknown>
+  return { ...inherited, ...(args[0] as object) }
 }
 
 function built(recipe: Recipe): Schema {
