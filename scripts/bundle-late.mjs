@@ -31,15 +31,18 @@ export const latePrices = {
   },
 }
 
-const HTTP = '\0late-http'
+export const HTTP = '\0late-http'
 
 /** An import of `node:http` reads all its members, and Node 24 then loads its own undici for the member `WebSocket`. */
 export const lateHttp = {
   name: 'late-http',
-  resolveId: (id) => (id === 'node:http' ? HTTP : null),
+  resolveId(id, _importer, { kind }) {
+    if (id !== 'node:http') return null
+    return kind === 'dynamic-import' ? { id, external: true } : HTTP
+  },
   load: (id) =>
     id === HTTP
-      ? `export const { Agent, createServer, IncomingMessage, request, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http')`
+      ? `export const { createServer, IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http')`
       : null,
 }
 

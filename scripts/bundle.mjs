@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
-import { lateExpressions, lateHttp, latePrices } from './bundle-late.mjs'
+import { HTTP, lateExpressions, lateHttp, latePrices } from './bundle-late.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
@@ -70,8 +70,9 @@ const help = loadedWith('adapters/cli/main.js', 'adapters/cli/command-line.js')
 const version = loadedWith('adapters/cli/main.js')
 const quick = loadedWith('adapters/cli/quick/quick.js', 'adapters/cli/resources/key.js', 'adapters/cli/resources/token.js')
 const served = loadedWith('adapters/cli/serve/serve.js', 'adapters/cli/workers/seat.js')
+const database = loadedWith('adapters/stores/sqlite.js')
 const booted = loadedWith(
-  ...['node/ports', 'node/stores', 'stores/sqlite'].map((name) => `adapters/${name}.js`),
+  ...['node/ports', 'node/stores'].map((name) => `adapters/${name}.js`),
   ...['joined-writes', 'unasked-continue'].map((name) => `adapters/transport/${name}.js`),
 )
 const ownedBy = (id, ...packages) => packages.some((name) => id.includes(join('node_modules', name, sep)))
@@ -89,7 +90,8 @@ const groups = [
   { name: 'core', test: (id) => core.has(id) || ownedBy(id, 'hookable', 'ipaddr.js') },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
-  { name: 'node', test: (id) => node.has(id) || ownedBy(id, 're2js') },
+  { name: 'node', test: (id) => node.has(id) || id === HTTP || ownedBy(id, 're2js') },
+  { name: 'sqlite', test: (id) => database.has(id) },
   // The first gateway of a process, and the command that serves one.
   { name: 'gateway', test: (id) => booted.has(id) },
   { name: 'serve', test: (id) => served.has(id) && !version.has(id) },
@@ -99,7 +101,8 @@ rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
-  external: (id) => /^[^./\0]/.test(id) && !JOINED.includes(id) && id !== deferredZod && id !== 'node:http',
+  external: (id, importer) =>
+    /^[^./\0]/.test(id) && !JOINED.includes(id) && id !== deferredZod && !(id === 'node:http' && node.has(importer)),
   // The core runs on other platforms too: the bundler's own helpers must not import modules of Node.
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'], conditionNames: ['import', 'default'] },
