@@ -30,6 +30,9 @@ const FACTORIES = {
   url: zod.url,
 }
 
+/** Their first argument is the shape of their schema. */
+const OBJECTS = new Set<unknown>([zod.looseObject, zod.object, zod.strictObject])
+
 /** Functions that run at once, with built schemas as arguments, and values. */
 const OTHERS = { NEVER: zod.NEVER, ZodError: zod.ZodError, prettifyError: zod.prettifyError }
 
@@ -82,6 +85,7 @@ const handler: ProxyHandler<Recipe> = {
     if (METHODS.has(key as string))
       return (...args: unknown[]) =>
         args.length === 0 && key === 'meta' ? metaOf(recipe) : deferred(recipe, key as string, args)
+    if (key === 'shape' && recipe.schema === undefined && OBJECTS.has(recipe.from)) return recipe.args[0] ?? {}
     if (PARSERS.has(key as string)) return (...args: unknown[]) => member(recipe, key)(...args)
     return member(recipe, key)
   },
