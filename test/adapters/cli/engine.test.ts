@@ -8,9 +8,13 @@ const statusOf = new Function('fn', 'return %GetOptimizationStatus(fn)') as (fn:
 /** `kOptimized` of V8's runtime. */
 const OPTIMIZED = 1 << 4
 
+let functions = 0
+
 /** Returns whether V8 optimizes a function of many calls. */
 async function optimizes(rounds = 50): Promise<boolean> {
-  const fn = new Function('list', 'let sum = 0; for (let i = 0; i < 1000; i++) sum += list[i % 3] ^ i; return sum')
+  // V8 keeps the optimized code of a text that it has seen before.
+  const text = `let sum = ${functions++}; for (let i = 0; i < 1000; i++) sum += list[i % 3] ^ i; return sum`
+  const fn = new Function('list', text)
   for (let round = 0; round < rounds; round++) {
     for (let call = 0; call < 1000; call++) fn([1, 2, 3])
     if ((statusOf(fn) & OPTIMIZED) !== 0) return true
