@@ -3,13 +3,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
+import { HTTP, lateExpressions, lateHttp, latePrices } from './bundle-late.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 const { exports: entries, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Small packages that each process needs. Joined, they cost no files of their own, and only what is used of them is loaded. */
-const JOINED = ['hookable', 'ipaddr.js', 're2js', 'uuid', 'zod']
+const JOINED = ['@pydantic/genai-prices', 'citty', 'hookable', 'ipaddr.js', 're2js', 'uuid', 'zod']
 
 /** Files that a thread or a child process begins with. */
 const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
@@ -68,34 +69,45 @@ const node = loadedWith('adapters/node/index.js')
 const help = loadedWith('adapters/cli/main.js', 'adapters/cli/command-line.js')
 const version = loadedWith('adapters/cli/main.js')
 const quick = loadedWith('adapters/cli/quick/quick.js', 'adapters/cli/resources/key.js', 'adapters/cli/resources/token.js')
-const BASE = /[\\/]node_modules[\\/](?:uuid|zod)[\\/]/
+const served = loadedWith('adapters/cli/serve/serve.js', 'adapters/cli/workers/seat.js')
+const database = loadedWith('adapters/stores/sqlite.js')
+const booted = loadedWith(
+  ...['node/ports', 'node/stores'].map((name) => `adapters/${name}.js`),
+  ...['joined-writes', 'unasked-continue'].map((name) => `adapters/transport/${name}.js`),
+)
+const ownedBy = (id, ...packages) => packages.some((name) => id.includes(join('node_modules', name, sep)))
 // A module belongs to the first group that has it. Other runtimes load no chunk with Node's modules, and `import 'hookgate'` loads neither
 // dialects nor transports: the first gateway does.
 const groups = [
   // The version and the texts of the command line, which `--version` and `--help` load without the rest of the core.
   { name: 'text', test: (id) => core.has(id) && help.has(id) },
-  { name: 'command', test: (id) => help.has(id) && !edge.has(id) && !version.has(id) },
+  { name: 'command', test: (id) => (help.has(id) && !edge.has(id) && !version.has(id)) || ownedBy(id, 'citty') },
   // Commands like `key list` load these four without the rest.
-  { name: 'base', test: (id) => (core.has(id) && quick.has(id)) || id === deferredZod || BASE.test(id) },
+  { name: 'base', test: (id) => (core.has(id) && quick.has(id)) || id === deferredZod || ownedBy(id, 'uuid', 'zod') },
   { name: 'providers', test: (id) => edge.has(id) && quick.has(id) },
   { name: 'tables', test: (id) => quick.has(id) && node.has(id) },
   { name: 'quick', test: (id) => quick.has(id) && !version.has(id) },
-  { name: 'core', test: (id) => core.has(id) || /[\\/]node_modules[\\/](?:hookable|ipaddr\.js)[\\/]/.test(id) },
+  { name: 'core', test: (id) => core.has(id) || ownedBy(id, 'hookable', 'ipaddr.js') },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
-  { name: 'node', test: (id) => node.has(id) || /[\\/]node_modules[\\/]re2js[\\/]/.test(id) },
+  { name: 'node', test: (id) => node.has(id) || id === HTTP || ownedBy(id, 're2js') },
+  { name: 'sqlite', test: (id) => database.has(id) },
+  // The first gateway of a process, and the command that serves one.
+  { name: 'gateway', test: (id) => booted.has(id) },
+  { name: 'serve', test: (id) => served.has(id) && !version.has(id) },
 ].map((group, index, all) => ({ ...group, priority: all.length - index, includeDependenciesRecursively: false }))
 
 rmSync(join(DIST, 'chunks'), { recursive: true, force: true })
 const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
-  external: (id) => /^[^./]/.test(id) && !JOINED.includes(id) && id !== deferredZod,
+  external: (id, importer) =>
+    /^[^./\0]/.test(id) && !JOINED.includes(id) && id !== deferredZod && !(id === 'node:http' && node.has(importer)),
   // The core runs on other platforms too: the bundler's own helpers must not import modules of Node.
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'], conditionNames: ['import', 'default'] },
   preserveEntrySignatures: 'allow-extension',
-  plugins: [ownAddress, ownZod],
+  plugins: [ownAddress, ownZod, lateExpressions, lateHttp, latePrices],
 })
 const { output } = await bundle.write({
   dir: DIST,

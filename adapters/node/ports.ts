@@ -16,7 +16,6 @@ import { checkOutboundUrl } from '../transport/outbound-url.ts'
 import { undiciTransport } from '../transport/undici.ts'
 import { pageReader } from '../web-fetch/index.ts'
 import { processes } from './processes.ts'
-import { readForm } from './server/read-form.ts'
 
 /** The dialects that callers speak. */
 export const dialects = [chatDialect, messagesDialect, responsesDialect, generateContentDialect]
@@ -33,7 +32,8 @@ export function nodePorts(env: Env, environment: Ports['env']): Ports {
     providers: builtInProviders,
     modelCaps: familyCaps,
     fetchMedia: mediaFetcher(),
-    readForm,
+    // Few gateways read forms, which need a package of their own.
+    readForm: async (chunks, contentType) => (await import('./server/read-form.ts')).readForm(chunks, contentType),
     readPage: pageReader(),
     outbound: { check: checkOutboundUrl },
     outboundPost: outboundPost(),

@@ -30,6 +30,9 @@ const FACTORIES = {
   url: zod.url,
 }
 
+/** Their first argument is the shape of their schema. */
+const OBJECTS = new Set<unknown>([zod.looseObject, zod.object, zod.strictObject])
+
 /** Functions that run at once, with built schemas as arguments, and values. */
 const OTHERS = { NEVER: zod.NEVER, ZodError: zod.ZodError, prettifyError: zod.prettifyError }
 
@@ -40,6 +43,23 @@ const METHODS = new Set(
   passthrough pick pipe positive prefault readonly refine regex required safeExtend startsWith strict strip superRefine toLowerCase
   toUpperCase transform trim`.split(/\s+/),
 )
+
+/** Methods whose schema contains the one before it, and inherits none of its data. */
+const WRAPPERS = new Set([
+  'array',
+  'catch',
+  'default',
+  'nullable',
+  'nullish',
+  'optional',
+  'pipe',
+  'prefault',
+  'readonly',
+  'transform',
+])
+
+/** Methods that parse. Reading one, as a check does that asks whether a value is a schema, builds nothing. */
+const PARSERS = new Set(['parse', 'parseAsync', 'safeParse', 'safeParseAsync'])
 
 type Callable = (...args: unknown[]) => unknown
 
@@ -64,7 +84,9 @@ const handler: ProxyHandler<Recipe> = {
     if (key === '_zod') return internals(recipe)
     if (METHODS.has(key as string))
       return (...args: unknown[]) =>
-        args.length === 0 && key === 'meta' ? member(recipe, key)() : deferred(recipe, key as string, args)
+        args.length === 0 && key === 'meta' ? metaOf(recipe) : deferred(recipe, key as string, args)
+    if (key === 'shape' && recipe.schema === undefined && OBJECTS.has(recipe.from)) return recipe.args[0] ?? {}
+    if (PARSERS.has(key as string)) return (...args: unknown[]) => member(recipe, key)(...args)
     return member(recipe, key)
   },
   set: (recipe, key, value) => Reflect.set(built(recipe), key, value),
@@ -82,6 +104,16 @@ function deferred(from: Callable | Recipe, name: string, args: readonly unknown[
 function member(recipe: Recipe, key: string | symbol): Callable {
   const schema = built(recipe)
   return Reflect.get(schema, key, schema) as Callable
+}
+
+/** Returns what zod has of a schema in its registry, without building a schema that has no such data. */
+function metaOf(recipe: Recipe): unknown {
+  const { from, name, args, schema } = recipe
+  if (schema !== undefined || typeof from === 'function') return schema === undefined ? undefined : member(recipe, 'meta')()
+  if (WRAPPERS.has(name)) return undefined
+  if (name !== 'meta') return member(recipe, 'meta')()
+  const { id: _id, ...inherited } = (metaOf(from) ?? {}) as Record<string, unknown>
+  return { ...inherited, ...(args[0] as object) }
 }
 
 function built(recipe: Recipe): Schema {

@@ -4,7 +4,7 @@ import { sql } from '../../core/db/sql.ts'
 import { backDays } from '../../core/http/window.ts'
 import type { Db } from '../../core/types/ports/db.ts'
 
-/** Newest rows that a summary reads. More would hold up other queries of SQLite. */
+/** Newest rows that a summary reads, some thousand. More would hold up other queries of SQLite. */
 const ROWS = 10_000
 const GROUPS = 20
 /** Keys and virtual models in one answer. */
@@ -24,7 +24,7 @@ export const summaryQuery = z.strictObject({
 
 export const summaryRecord = z.strictObject({
   window: z.strictObject({ since: z.iso.datetime(), until: z.iso.datetime() }),
-  truncated: z.boolean().describe(`True: only the newest ${ROWS.toLocaleString('en')} requests of the window are counted.`),
+  truncated: z.boolean().describe(`True: only the newest ${ROWS / 1000},000 requests of the window are counted.`),
   requests: z.int(),
   answered: z.int().describe('Status below 400.'),
   refused: z.int().describe('Status 400 to 499: wrong, not allowed, or over a limit.'),

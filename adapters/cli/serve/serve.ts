@@ -1,5 +1,4 @@
 // `hookgate serve`: loads, listens, follows the file, reloads on SIGHUP, drains on SIGTERM; with `--workers` in several processes.
-import { setFlagsFromString } from 'node:v8'
 import { type GatewayConfig, parseConfig } from '../../../core/config/define.ts'
 import type { Logger } from '../../../core/types/ports/ports.ts'
 import type { LoadedGateway, LoadOptions } from '../../node/loading/load-gateway.ts'
@@ -10,6 +9,7 @@ import { serverLog } from '../output/terminal-log.ts'
 import { isQuiet } from '../terminal.ts'
 import { workerCount } from '../workers/count.ts'
 import { type Seat, takeSeat, workerLog } from '../workers/seat.ts'
+import { startEngine } from './engine.ts'
 import { onHangup } from './hangup.ts'
 import { milliseconds, onSignals, refuseBadPort, surviveDeafReaders, warnIfOpen, warnOfSlips } from './server-process.ts'
 
@@ -42,9 +42,7 @@ export const serveCommand = action({
     const origin = given.workers === undefined ? 'GATEWAY_WORKERS' : '--workers'
     const workers = seat === null ? workerCount(asked, origin) : 1
     if (workers > 1) return startWorkers(workers, log)
-    // Keep request objects in the young generation. V8 would allocate them in the old generation when a young generation is as short as a
-    // request. Everything that they refer to would then survive each young collection (docs/performance.md).
-    setFlagsFromString('--no-allocation-site-pretenuring')
+    const started = startEngine()
     const flags = {
       CONFIG: given.config,
       PORT: seat?.port ?? given.port,
@@ -56,8 +54,11 @@ export const serveCommand = action({
     const options: LoadOptions = { flags, ports: { log }, ...(seat === null ? {} : { link: seat.link }) }
     const isCounted = seat !== null || (asked?.trim() ?? '') !== ''
     const loaded = await (isCounted ? load(options) : loadOne(options))
-    if (typeof loaded === 'number') return startWorkers(loaded, log)
-    return run(loaded, { log, drainMs, seat, banner: isPretty && !isQuiet() })
+    if (typeof loaded === 'number') {
+      started()
+      return startWorkers(loaded, log)
+    }
+    return run(loaded, { log, drainMs, seat, started, banner: isPretty && !isQuiet() })
   },
 })
 
@@ -104,11 +105,13 @@ interface RunOptions {
   readonly drainMs: number
   /** null: the process serves alone. */
   readonly seat: Seat | null
+  /** Call it when the server listens. */
+  readonly started: () => void
   /** Print the banner. */
   readonly banner: boolean
 }
 
-async function run(loaded: LoadedGateway, { log, drainMs, seat, banner }: RunOptions): Promise<void> {
+async function run(loaded: LoadedGateway, { log, drainMs, seat, started, banner }: RunOptions): Promise<void> {
   const { serve } = await import('../../node/server/serve.ts')
   const { env } = loaded.gateway
   const host = env.get<string>('HOST')
@@ -122,6 +125,7 @@ async function run(loaded: LoadedGateway, { log, drainMs, seat, banner }: RunOpt
     log,
     ...(seat === null ? {} : { workers: seat.count }),
   })
+  started()
   const url = `http://${host}:${server.port}`
   if (seat === null || seat.place === 1) {
     warnIfOpen(host, env.get<boolean>('REQUIRE_API_KEY'), log)

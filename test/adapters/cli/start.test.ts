@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
-import { built, folder, hookgate, hookgateRoot } from './hookgate.ts'
+import { built, folder, hookgate, hookgateRoot, listening, start } from './hookgate.ts'
 
 beforeAll(built)
 
@@ -14,17 +14,20 @@ function modulesOf(...args: string[]): string[] {
 }
 
 function modulesIn(cwd: string, env: Record<string, string>, ...args: string[]): string[] {
+  const { list, loader } = listing(cwd)
+  execFileSync(process.execPath, [...loader, ...args], { cwd, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env } })
+  return readFileSync(list, 'utf8').trim().split('\n')
+}
+
+/** Returns the file of the list, and the options of Node that load the loader. */
+function listing(cwd: string): { list: string; loader: string[] } {
   const list = join(cwd, 'list.txt')
   writeFileSync(join(cwd, 'list.mjs'), LOADER)
   writeFileSync(
     join(cwd, 'register.mjs'),
     `import { register } from 'node:module'\nregister('./list.mjs', import.meta.url, { data: ${JSON.stringify(list)} })`,
   )
-  execFileSync(process.execPath, ['--import', pathToFileURL(join(cwd, 'register.mjs')).href, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
-  })
-  return readFileSync(list, 'utf8').trim().split('\n')
+  return { list, loader: ['--import', pathToFileURL(join(cwd, 'register.mjs')).href] }
 }
 
 const LOADER = `import { appendFileSync } from 'node:fs'
@@ -55,13 +58,32 @@ it.each([
   expect(modules.filter((url) => /\/chunks\/(?:core|edge|node)-|node_modules\/(?:jiti|h3|undici)\//.test(url))).toEqual([])
 })
 
-it('budget list boots a gateway, and loads at most 105 modules: no jiti for a plain configuration, no process metrics', async () => {
+it('budget list boots a gateway, and loads at most 95 modules: no jiti for a plain configuration, no process metrics', async () => {
   const env = { GATEWAY_DATA_DIR: folder({}) }
   await hookgate(['key', 'create'], { env })
   const cwd = folder({ 'gateway.config.ts': "export default { connections: { echo: { provider: 'echo' } } }" })
   const modules = modulesIn(cwd, env, join(hookgateRoot, 'dist/adapters/cli/main.js'), 'budget', 'list')
-  expect(modules.length).toBeLessThanOrEqual(105)
+  expect(modules.length).toBeLessThanOrEqual(95)
   expect(modules.filter((url) => /node_modules\/(?:jiti|prom-client\/index|@opentelemetry)\b/.test(url))).toEqual([])
+})
+
+it('serve loads at most 38 modules until it listens: no jiti, no parser of forms, no undici of Node', async () => {
+  const cwd = folder({
+    'gateway.config.ts': "export default { connections: { echo: { provider: 'echo' } } }",
+    'ending.mjs': "process.on('exit', () => console.log(process.moduleLoadList.join()))",
+  })
+  const { list, loader } = listing(cwd)
+  const ending = pathToFileURL(join(cwd, 'ending.mjs')).href
+  const args = [...loader, '--import', ending, join(hookgateRoot, 'dist/adapters/cli/main.js'), 'serve', '--port', '0']
+  const child = start(args, { cwd, env: { GATEWAY_DATA_DIR: folder({}) } })
+  const server = await listening(child, /^hookgate listening on (http:\/\/\S+:(\d+))\n/)
+  const modules = readFileSync(list, 'utf8').trim().split('\n')
+  expect(modules.length).toBeLessThanOrEqual(38)
+  expect(modules.filter((url) => /node_modules\/(?:jiti|@fastify|consola)\b/.test(url))).toEqual([])
+  child.kill('SIGTERM')
+  const { stdout } = await server.exited
+  expect(stdout).toContain('NativeModule http')
+  expect(stdout).not.toContain('deps/undici')
 })
 
 it('import of hookgate loads eight files of it, no transport and no dialect', () => {

@@ -106,6 +106,47 @@ it('classes and meta data are those of the schema', () => {
   expect(safeParse('x').data).toBe('x')
 })
 
+it('the data of a schema are those of zod, before and after it is built', () => {
+  const forms: ((zod: Zod) => plain.ZodType)[] = [
+    (zod) => zod.int(),
+    (zod) => zod.int().meta({ env: 'A' }),
+    (zod) => zod.string().meta({ id: 'own', env: 'A' }).meta({ role: 'system' }),
+    (zod) => zod.string().meta({ env: 'A' }).describe('A name.'),
+    (zod) => zod.string().meta({ env: 'A' }).min(2),
+    ...WRAPPERS.map((wrap) => (zod: Zod) => wrap(zod.string().meta({ env: 'A' }))),
+    ...WRAPPERS.map((wrap) => (zod: Zod) => wrap(zod.string()).meta({ env: 'B' })),
+  ]
+  for (const make of forms) {
+    const deferred = make(z)
+    expect(deferred.meta()).toEqual(make(plain).meta())
+    deferred.safeParse('x')
+    expect(deferred.meta()).toEqual(make(plain).meta())
+    plain.globalRegistry.clear()
+  }
+})
+
+const WRAPPERS: ((schema: plain.ZodString) => plain.ZodType)[] = [
+  (schema) => schema.array(),
+  (schema) => schema.catch('x'),
+  (schema) => schema.default('x'),
+  (schema) => schema.nullable(),
+  (schema) => schema.nullish(),
+  (schema) => schema.optional(),
+  (schema) => schema.pipe(plain.string()),
+  (schema) => schema.prefault('x'),
+  (schema) => schema.readonly(),
+  (schema) => schema.transform(Number),
+]
+
+it('asking for the shape or a parser builds nothing', () => {
+  const wrong = z.discriminatedUnion('t', [z.object({ t: z.literal('a') }), z.object({ t: z.literal('a') })])
+  const around = z.strictObject({ wrong })
+  expect(Object.keys(around.shape)).toEqual(['wrong'])
+  expect(around.shape.wrong).toBe(wrong)
+  expect(typeof around.safeParse).toBe('function')
+  expect(() => around.safeParse({ wrong: { t: 'a' } })).toThrow()
+})
+
 it('declares without building: a wrong schema throws when it is used', () => {
   const wrong = z.discriminatedUnion('t', [z.object({ t: z.literal('a') }), z.object({ t: z.literal('a') })])
   const around = z.object({ wrong })

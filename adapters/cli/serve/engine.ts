@@ -1,0 +1,51 @@
+// Settings of V8 for the start of a server and for its requests.
+import { setFlagsFromString } from 'node:v8'
+
+/**
+ * Modules of Node that a start loads. Node contains them as compiled code. V8 accepts this code only while its flags are those with which
+ * it was made, so they are loaded before the first flag changes.
+ */
+const BUILTINS =
+  `assert async_hooks child_process cluster crypto diagnostics_channel dns dns/promises fs/promises http http2 https module
+  net os perf_hooks stream stream/promises timers/promises tls util url vm worker_threads zlib`.split(/\s+/)
+
+/** A longer start has much to compute: a large configuration, or many rows. */
+const SHORT_START_MS = 500
+/** The first collection of old objects waits for the first answers. */
+const FIRST_REQUESTS_MS = 1000
+
+/**
+ * A start runs most functions a few times: compiling the others with optimizations takes more CPU time than it saves. It also keeps most of
+ * the objects that it makes, so marking them frees little. Call the result when the server listens.
+ */
+export function startEngine(): () => void {
+  for (const name of BUILTINS) process.getBuiltinModule(name)
+  if (isSetByOperator()) return () => setFlags(SERVING)
+  setFlags(['--no-turbofan', '--no-maglev', '--no-incremental-marking'])
+  const timer = setTimeout(setFlags, SHORT_START_MS, [...OPTIMIZING, MARKING])
+  return () => {
+    clearTimeout(timer)
+    setFlags([...OPTIMIZING, ...SERVING])
+    setTimeout(setFlags, FIRST_REQUESTS_MS, [MARKING]).unref()
+  }
+}
+
+/** Maglev is a default of V8 since version 12. */
+const OPTIMIZING = Number.parseInt(process.versions.v8, 10) < 12 ? ['--turbofan'] : ['--turbofan', '--maglev']
+const MARKING = '--incremental-marking'
+/**
+ * Keeps request objects in the young generation. V8 would allocate them in the old generation when a young generation is as short as a
+ * request. Everything that they refer to would then survive each young collection (docs/performance.md). V8 decides so only at the full
+ * size of the young generation, which a start does not reach.
+ */
+const SERVING = ['--no-allocation-site-pretenuring']
+
+function setFlags(flags: readonly string[]): void {
+  for (const flag of flags) setFlagsFromString(flag)
+}
+
+/** Flags like `--jitless` in the command line of Node or in NODE_OPTIONS. */
+function isSetByOperator(): boolean {
+  const options = `${process.execArgv.join(' ')} ${process.env.NODE_OPTIONS ?? ''}`
+  return /--(?:no[-_]?)?(?:jitless|opt|maglev|turbofan|incremental[-_]marking)\b/.test(options)
+}

@@ -1,0 +1,51 @@
+// Plugins of the bundle for packages that do much work when they are loaded: the work waits for its first use.
+
+/** re2js builds tables of all characters. Few gateways have an expression of their own. */
+export const lateExpressions = {
+  name: 'late-expressions',
+  transform(code, id) {
+    if (!isOf('re2js', id)) return null
+    const [exported] = /\nexport \{[^{}]+\};?\s*$/.exec(code) ?? []
+    if (exported === undefined || /^import\b/m.test(code)) throw new Error('re2js has another form: see scripts/bundle-late.mjs.')
+    return `function load() {\n${code.slice(0, -exported.length)}\nreturn RE2JS;\n}
+let loaded;
+export const RE2JS = new Proxy({}, { get: (_, name) => Reflect.get((loaded ??= load()), name) });`
+  },
+}
+
+/** The models and prices of each provider stay a text until that provider is asked for. */
+export const latePrices = {
+  name: 'late-prices',
+  transform(code, id) {
+    if (!isOf('@pydantic/genai-prices', id)) return null
+    const [literal] = /^\[\n[\s\S]*?\n\]/.exec(code.slice('const E = '.length)) ?? []
+    if (literal === undefined || !code.startsWith('const E = ['))
+      throw new Error('@pydantic/genai-prices has another form: see scripts/bundle-late.mjs.')
+    const providers = new Function(`return ${literal}`)().map(({ models, ...provider }) => [provider, JSON.stringify(models)])
+    const late = `${JSON.stringify(providers)}.map(([provider, models]) => Object.defineProperty(provider, 'models', {
+  configurable: true, enumerable: true,
+  get() { const value = JSON.parse(models); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
+  set(value) { Object.defineProperty(this, 'models', { value, writable: true }); },
+}))`
+    return code.replace(literal, () => late)
+  },
+}
+
+export const HTTP = '\0late-http'
+
+/** An import of `node:http` reads all its members, and Node 24 then loads its own undici for the member `WebSocket`. */
+export const lateHttp = {
+  name: 'late-http',
+  resolveId(id, _importer, { kind }) {
+    if (id !== 'node:http') return null
+    return kind === 'dynamic-import' ? { id, external: true } : HTTP
+  },
+  load: (id) =>
+    id === HTTP
+      ? `export const { createServer, IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http')`
+      : null,
+}
+
+function isOf(name, id) {
+  return id.replaceAll('\\', '/').includes(`/node_modules/${name}/`)
+}
