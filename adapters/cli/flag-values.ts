@@ -1,4 +1,4 @@
-// Parses flag values: counts, lists, times, and secrets that come from a file, a variable or stdin.
+// Parses flag values: counts, lists, and secrets that come from a file, a variable or stdin.
 import { failUsage } from './fail.ts'
 import { mayAsk } from './terminal.ts'
 
@@ -27,27 +27,6 @@ export function list(text: string | undefined): string[] | undefined {
 export function id(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
   return failUsage(`<id>: \`${text.slice(0, 60)}\` is not the number in the first column of \`list\`.`)
-}
-
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
-
-/** Parses `12h`, `30d`, a date or an RFC 3339 time into the API's form. */
-export function expiry(flag: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
-  const at = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
-  if (!Number.isNaN(at) && (amount !== undefined || /^\d{4}-\d\d-\d\d/.test(text)) && at < Date.parse('9999-12-31'))
-    return new Date(at).toISOString()
-  return failUsage(
-    `\`--${flag}\`: \`${text.slice(0, 60)}\` is not a time. Say \`12h\`, \`30d\`, \`2027-01-31\` or an RFC 3339 time.`,
-  )
-}
-
-/** `15m` means 15 minutes ago; other forms as in `expiry`. */
-export function past(flag: string, text: string | undefined): string | undefined {
-  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text ?? '') ?? []
-  if (amount === undefined) return expiry(flag, text)
-  return new Date(Date.now() - Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString()
 }
 
 /** `-` is standard input, `env:NAME` a variable, any other text the secret itself. */

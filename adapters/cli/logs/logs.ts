@@ -4,7 +4,8 @@ import { action, PLANE } from '../action.ts'
 import { allKeys } from '../control-plane/all-keys.ts'
 import { type ControlPlane, queryOf, readControlPlane } from '../control-plane/control-plane.ts'
 import { failUsage } from '../fail.ts'
-import { count, past } from '../flag-values.ts'
+import { count } from '../flag-values.ts'
+import { past, TIME_FORMS } from '../instants.ts'
 import { printJson, say, styled } from '../output/table.ts'
 import type { LogRow, Page } from './row.ts'
 import type { LoggedAttempt } from './verdicts.ts'
@@ -61,8 +62,8 @@ export const logsCommand = action({
       description: 'Number of stored requests to show; default: 50, with --follow 10',
       valueHint: 'number',
     },
-    since: { type: 'string', description: 'From when on: 15m, 2h, 2027-01-31, RFC 3339', valueHint: 'time' },
-    until: { type: 'string', description: 'Up to when', valueHint: 'time' },
+    since: { type: 'string', description: `From when on: ${TIME_FORMS}`, valueHint: 'time' },
+    until: { type: 'string', description: 'Up to when, in the same forms', valueHint: 'time' },
     ...FILTERS,
     json: { type: 'boolean', description: 'JSON for scripts; with --follow a line each' },
     ...PLANE,
