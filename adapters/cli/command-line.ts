@@ -33,7 +33,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     const { what, why, fix } = threeLines(error, ran)
     say.error(what)
-    if (why !== null) process.stderr.write(`  ${styled('why', 'dim')}  ${printable(why)}\n`)
+    process.stderr.write(`  ${styled('why', 'dim')}  ${printable(why)}\n`)
     process.stderr.write(`  ${styled('fix', 'dim')}  ${printable(fix)}\n`)
     return error instanceof WrongUsage ? 2 : 1
   }
