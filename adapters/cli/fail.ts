@@ -21,6 +21,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The person ended a question with Ctrl-C or Ctrl-D: exit 130, without a message. */
+export class Interrupted extends Error {}
+
 /** @throws WrongUsage */
 export function failUsage(message: string): never {
   throw new WrongUsage(message)

@@ -1,5 +1,5 @@
 // Parses flag values: counts, lists, and secrets that come from a file, a variable or stdin.
-import { failUsage } from './fail.ts'
+import { failUsage, Interrupted } from './fail.ts'
 import { mayAsk } from './terminal.ts'
 
 /** @returns undefined when the flag is absent. The API checks the range. */
@@ -40,11 +40,12 @@ export async function secret(flag: string, text: string): Promise<string> {
 
 // Ctrl-C.
 const INTERRUPT = '\u0003'
+const CTRL_D = '\u0004'
 /** Enter, a pasted line end, Ctrl-D. */
-const ENDS = ['\r', '\n', '\u0004']
+const ENDS = ['\r', '\n', CTRL_D]
 const ERASES = ['\u007f', '\b']
 
-/** Reads one answer per question without echo, also when the text was typed early. Ctrl-C exits with 130. */
+/** Reads one answer per question without echo, also when the text was typed early. @throws Interrupted for Ctrl-C, and Ctrl-D without text */
 function promptSecrets(questions: readonly string[]): Promise<string[]> {
   const { stdin, stderr } = process
   const answers: string[] = []
@@ -53,7 +54,7 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
   stdin.setEncoding('utf8')
   stdin.resume()
   stderr.write(questions[0] ?? '')
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const finish = (): void => {
       stdin.off('data', typed)
       stdin.setRawMode(false)
@@ -61,10 +62,11 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
     }
     const typed = (chunk: string): void => {
       for (const character of chunk) {
-        if (character === INTERRUPT) {
+        if (character === INTERRUPT || (character === CTRL_D && answer === '')) {
           finish()
           stderr.write('\n')
-          process.exit(130)
+          reject(new Interrupted())
+          return
         }
         if (!ENDS.includes(character)) {
           answer = ERASES.includes(character) ? answer.slice(0, -1) : answer + character
@@ -82,6 +84,11 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
     }
     stdin.on('data', typed)
   })
+}
+
+/** Asks on a terminal, without echo. @throws Interrupted */
+export async function askSecret(question: string): Promise<string> {
+  return ((await promptSecrets([question]))[0] ?? '').trim()
 }
 
 /** Reads the first line of standard input; on a terminal it asks without echo. Several questions ask for the same secret. */

@@ -18,12 +18,14 @@ export function linesOf(error: unknown, message: string, path: readonly string[]
 
 /** A failure says first what is wrong, and then why: in a second sentence, or behind a colon. A list of failures stays whole. */
 function parted(message: string): { what: string; why: string | null } {
-  if (message.includes('\n')) return { what: message, why: null }
-  const [, first, second] = /^(.+?[.!?]) (?=[A-Z`])(.+)$/.exec(message) ?? []
+  const lines = message.includes('\n')
+  const [, first, second] = (!lines && /^(.+?[.!?]) (?=[A-Z`])(.+)$/.exec(message)) || []
   if (first !== undefined && second !== undefined) return { what: first, why: second }
   // A single word before the colon is a name, such as that of a variable.
-  const [, clause = '', reason = ''] = /^((?:[\w.`-]+: )?[^:]* [^:]*): (.+)$/.exec(message) ?? []
-  return VERB.test(clause) ? { what: `${clause}.`, why: sentence(reason) } : { what: message, why: null }
+  const [, clause = '', reason = ''] = /^((?:[\w.`-]+: )?[^:\n]* [^:\n]*): (.+)$/s.exec(message) ?? []
+  return VERB.test(clause)
+    ? { what: `${clause}.`, why: sentence(reason.replaceAll(/\s*\n\s*/g, ' ')) }
+    : { what: message, why: null }
 }
 
 /** Without one the words before the colon are a place, such as `Line 3 of the script`. */

@@ -54,12 +54,8 @@ export const apply = action({
 })
 
 async function agreed(count: number): Promise<boolean> {
-  return (
-    (await say.prompt(`Apply ${count === 1 ? 'this change' : `these ${count} changes`}?`, {
-      type: 'confirm',
-      cancel: 'null',
-    })) === true
-  )
+  const { confirmed } = await import('../init/questions.ts')
+  return confirmed(`Apply ${count === 1 ? 'this change' : `these ${count} changes`}?`)
 }
 
 const ACTIONS: Readonly<Record<PlanAction, { sign: string; style: 'green' | 'yellow' | 'red'; about: string }>> = {
