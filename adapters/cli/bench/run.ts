@@ -41,7 +41,7 @@ interface Child {
   cpuUs(): Promise<number>
 }
 
-/** Of docs/performance.md, for the whole preset. */
+/** For the whole preset, as docs/performance.md states it. */
 const RATIO_GOAL = 2.2
 /** Longest warm-up, seconds: the compiler has the hot paths by then. */
 const WARM_UP = 2

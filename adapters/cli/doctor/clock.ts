@@ -7,7 +7,7 @@ const TOLERANCE_MS = 5000
 /** The header has whole seconds. */
 const SECOND_MS = 1000
 
-/** What undici publishes of a request. Its transport gives the gateway no other look at the headers of an answer. */
+/** A message of undici about a request. The gateway does not pass on the headers of an answer, so this reads them here. */
 interface Published {
   readonly request: { readonly origin: string | URL; readonly method: string }
   /** Names and values in turn. */

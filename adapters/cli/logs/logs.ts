@@ -6,6 +6,7 @@ import { type ControlPlane, queryOf, readControlPlane } from '../control-plane/c
 import { failUsage } from '../fail.ts'
 import { count } from '../flag-values.ts'
 import { past, TIME_FORMS } from '../instants.ts'
+import { localTime } from '../output/figures.ts'
 import { printJson, say, styled } from '../output/table.ts'
 import type { LogRow, Page } from './row.ts'
 import type { LoggedAttempt } from './verdicts.ts'
@@ -106,12 +107,17 @@ export const logsCommand = action({
       const show = async (row: LogRow): Promise<void> =>
         console.log(json ? JSON.stringify(row) : [logLine(row), ...(await told(row))].join('\n'))
       if (!json) console.log(head())
-      await follow({ read, first: limit, show })
+      await follow({ read, first: limit, show, missed })
     }
     // This command runs for long, but only servers fetch prices and probe accounts.
     await readControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
   },
 })
+
+/** On stderr, also with --json: a program that reads the rows must not take them for all. */
+function missed(since: string): void {
+  say.warn(`More requests came at once than are shown; see \`hookgate logs --until ${localTime(since).slice(11)}\`.`)
+}
 
 /** Joins words and flags. @throws WrongUsage for a word that is no filter, or for a filter that is given as a word and as a flag. */
 async function filtersOf(
