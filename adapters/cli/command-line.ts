@@ -5,11 +5,14 @@ import { VERSION } from '../../core/version.ts'
 import { ABOUTS } from './abouts.ts'
 import { closest } from './closest.ts'
 import { COMMANDS, type Group, type Load } from './commands.ts'
-import { failUsage, threeLines, WrongUsage } from './fail.ts'
+import { failUsage, Interrupted, threeLines, WrongUsage } from './fail.ts'
 import { coloured, printable, say, styled } from './output/table.ts'
 import { overviewText } from './overview.ts'
 
-/** @returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for a plan with changes. After 0 a server may continue to run. */
+/** As a shell reports Ctrl-C. */
+const INTERRUPTED = 130
+
+/** @returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for a plan with changes, 130 for an interrupted question. After 0 a server may continue to run. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   let ran = ['hookgate']
   try {
@@ -31,9 +34,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     const { result } = await runCommand(command, { rawArgs: rest })
     return typeof result === 'number' ? result : 0
   } catch (error) {
+    if (error instanceof Interrupted) return INTERRUPTED
     const { what, why, fix } = threeLines(error, ran)
     say.error(what)
-    if (why !== null) process.stderr.write(`  ${styled('why', 'dim')}  ${printable(why)}\n`)
+    process.stderr.write(`  ${styled('why', 'dim')}  ${printable(why)}\n`)
     process.stderr.write(`  ${styled('fix', 'dim')}  ${printable(fix)}\n`)
     return error instanceof WrongUsage ? 2 : 1
   }

@@ -1,5 +1,6 @@
 // Reports failures of the command line: wrong usage exits with 2, any other failure with 1, each with its reason on stderr.
 import { closest } from './closest.ts'
+import { linesOf } from './reasons.ts'
 
 export class WrongUsage extends Error {
   constructor(message: string) {
@@ -19,6 +20,9 @@ export class CommandFailure extends Error {
     this.fix = fix
   }
 }
+
+/** The person ended a question with Ctrl-C or Ctrl-D: exit 130, without a message. */
+export class Interrupted extends Error {}
 
 /** @throws WrongUsage */
 export function failUsage(message: string): never {
@@ -77,7 +81,7 @@ export class ApiFailure extends Error {
 }
 
 /** Returns the failure as what, why, and the command that fixes it. @param path the command, `hookgate` first. */
-export function threeLines(error: unknown, path: readonly string[]): { what: string; why: string | null; fix: string } {
+export function threeLines(error: unknown, path: readonly string[]): { what: string; why: string; fix: string } {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof CommandFailure) return { what: message, why: error.why, fix: error.fix }
   // A message with a command of ours names the fix already.
@@ -89,21 +93,15 @@ export function threeLines(error: unknown, path: readonly string[]): { what: str
     return { what: message, why, fix: named ?? fix }
   }
   const [, said = message, command] = /^(.*) Run: (.+)$/s.exec(message) ?? []
-  const { what, why } = firstSentence(said)
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
-  return { what, why: why ?? cause, fix: command ?? named ?? FIXES[path[1] ?? ''] ?? 'hookgate doctor' }
+  const { what, why, fix } = linesOf(error, said, path)
+  return { what, why, fix: command ?? named ?? fix ?? FIXES[path[1] ?? ''] ?? 'hookgate doctor' }
 }
 
 /** Commands that show what another one failed on, where that is not `doctor`. */
 const FIXES: Readonly<Record<string, string>> = {
   apply: 'hookgate plan',
+  price: 'hookgate price --help',
   simulate: 'hookgate simulate --help',
-}
-
-/** A failure says first what is wrong, and then why. A list of failures stays whole. */
-function firstSentence(message: string): { what: string; why: string | null } {
-  const [, what, why] = (!message.includes('\n') && /^(.+?[.!?]) (?=[A-Z`])(.+)$/.exec(message)) || []
-  return what === undefined || why === undefined ? { what: message, why: null } : { what, why }
 }
 
 function ofStatus(status: number, path: readonly string[]): { why: string; fix: string } {

@@ -1,5 +1,5 @@
-// Parses flag values: counts, lists, times, and secrets that come from a file, a variable or stdin.
-import { failUsage } from './fail.ts'
+// Parses flag values: counts, lists, and secrets that come from a file, a variable or stdin.
+import { failUsage, Interrupted } from './fail.ts'
 import { mayAsk } from './terminal.ts'
 
 /** @returns undefined when the flag is absent. The API checks the range. */
@@ -29,27 +29,6 @@ export function id(text: string): number {
   return failUsage(`<id>: \`${text.slice(0, 60)}\` is not the number in the first column of \`list\`.`)
 }
 
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
-
-/** Parses `12h`, `30d`, a date or an RFC 3339 time into the API's form. */
-export function expiry(flag: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
-  const at = amount === undefined ? Date.parse(text) : Date.now() + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]
-  if (!Number.isNaN(at) && (amount !== undefined || /^\d{4}-\d\d-\d\d/.test(text)) && at < Date.parse('9999-12-31'))
-    return new Date(at).toISOString()
-  return failUsage(
-    `\`--${flag}\`: \`${text.slice(0, 60)}\` is not a time. Say \`12h\`, \`30d\`, \`2027-01-31\` or an RFC 3339 time.`,
-  )
-}
-
-/** `15m` means 15 minutes ago; other forms as in `expiry`. */
-export function past(flag: string, text: string | undefined): string | undefined {
-  const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(text ?? '') ?? []
-  if (amount === undefined) return expiry(flag, text)
-  return new Date(Date.now() - Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]).toISOString()
-}
-
 /** `-` is standard input, `env:NAME` a variable, any other text the secret itself. */
 export async function secret(flag: string, text: string): Promise<string> {
   if (text === '-') return readSecret(`--${flag}`)
@@ -61,11 +40,12 @@ export async function secret(flag: string, text: string): Promise<string> {
 
 // Ctrl-C.
 const INTERRUPT = '\u0003'
+const CTRL_D = '\u0004'
 /** Enter, a pasted line end, Ctrl-D. */
-const ENDS = ['\r', '\n', '\u0004']
+const ENDS = ['\r', '\n', CTRL_D]
 const ERASES = ['\u007f', '\b']
 
-/** Reads one answer per question without echo, also when the text was typed early. Ctrl-C exits with 130. */
+/** Reads one answer per question without echo, also when the text was typed early. @throws Interrupted for Ctrl-C, and Ctrl-D without text */
 function promptSecrets(questions: readonly string[]): Promise<string[]> {
   const { stdin, stderr } = process
   const answers: string[] = []
@@ -74,7 +54,7 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
   stdin.setEncoding('utf8')
   stdin.resume()
   stderr.write(questions[0] ?? '')
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const finish = (): void => {
       stdin.off('data', typed)
       stdin.setRawMode(false)
@@ -82,10 +62,11 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
     }
     const typed = (chunk: string): void => {
       for (const character of chunk) {
-        if (character === INTERRUPT) {
+        if (character === INTERRUPT || (character === CTRL_D && answer === '')) {
           finish()
           stderr.write('\n')
-          process.exit(130)
+          reject(new Interrupted())
+          return
         }
         if (!ENDS.includes(character)) {
           answer = ERASES.includes(character) ? answer.slice(0, -1) : answer + character
@@ -103,6 +84,11 @@ function promptSecrets(questions: readonly string[]): Promise<string[]> {
     }
     stdin.on('data', typed)
   })
+}
+
+/** Asks on a terminal, without echo. @throws Interrupted */
+export async function askSecret(question: string): Promise<string> {
+  return ((await promptSecrets([question]))[0] ?? '').trim()
 }
 
 /** Reads the first line of standard input; on a terminal it asks without echo. Several questions ask for the same secret. */

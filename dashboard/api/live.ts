@@ -31,7 +31,8 @@ export interface LiveEvent {
 type Message =
   | { kind: 'request'; event: LiveEvent; id: string | undefined }
   | { kind: 'missed'; missed: number }
-  | { kind: 'state'; id: string | undefined }
+  /** `of`: what changed, such as `breaker` or `reload`. */
+  | { kind: 'state'; of: string; id: string | undefined }
   | { kind: 'hello'; version: string }
   | { kind: 'up' }
   | { kind: 'down' }
@@ -102,6 +103,7 @@ function receive(message: Message): void {
   if (back) void invalidateAll()
   if ('id' in message && message.id !== undefined) lastId = message.id
   if (message.kind === 'state') void invalidate('/api/attention', '/api/providers', '/api/budgets', '/api/quota')
+  if (message.kind === 'state' && message.of === 'reload') void invalidate('/api/plugins')
   for (const listener of listeners) listener(message)
 }
 
@@ -135,7 +137,7 @@ async function readOnce(tell: (message: Message) => void, signal: AbortSignal, o
     const { event, data, id } = message
     if (event === 'lagged') tell({ kind: 'missed', missed: (JSON.parse(data) as { missed: number }).missed })
     else if (event === 'hello') tell({ kind: 'hello', version: (JSON.parse(data) as { version: string }).version })
-    else if (event === 'state') tell({ kind: 'state', id: id || undefined })
+    else if (event === 'state') tell({ kind: 'state', of: (JSON.parse(data) as { kind: string }).kind, id: id || undefined })
     else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
   }
 }

@@ -4,15 +4,22 @@ import type { PluginGateway, Services } from '../../core/types/plugin/plugin.ts'
 import type { AccountBook } from './accounts/account-book.ts'
 import { recordOf } from './api.ts'
 import { MAJOR, type OutageWatch } from './events.ts'
+import { type Moves, movedText, together } from './moves.ts'
 import type { AccountStateRecord } from './service.ts'
 
 type Account = ReturnType<Services['accounts']['list']>[number]
 
-export function accountFacts(gateway: PluginGateway, book: AccountBook, outage: OutageWatch): AttentionFacts {
+export function accountFacts(
+  gateway: PluginGateway,
+  book: AccountBook,
+  outage: OutageWatch,
+  moves: Pick<Moves, 'read'>,
+): AttentionFacts {
   const { clock } = gateway
   const accounts = gateway.use('accounts')
   const wall = (monotonic: number) => Math.round(clock.now() - (clock.monotonic() - monotonic))
-  return ({ orgId }) => {
+  return async ({ orgId }) => {
+    const lost = await moves.read()
     const mine = accounts.list().filter((account) => account.orgId === orgId && account.enabled)
     const states = mine.map((account) => ({
       account,
@@ -25,25 +32,35 @@ export function accountFacts(gateway: PluginGateway, book: AccountBook, outage: 
           one.account.connection.provider === account.connection.provider &&
           one.state.status === 'active',
       ).length
+    // Labels of other organizations are theirs.
+    const nameOf = (id: string): string => {
+      const own = mine.find(({ connection }) => connection.id === id)?.connection
+      if (own !== undefined) return `${own.provider}/${own.label}`
+      return accounts.list().find(({ connection }) => connection.id === id)?.connection.provider ?? 'another connection'
+    }
+    const movedOf = (some: readonly Account[]): string | null =>
+      movedText(together(some.flatMap(({ connection }) => lost.get(connection.id) ?? [])), nameOf)
     const items = states.flatMap(({ account, state }) => {
       const { breaker, lastError } = book.of(account.connection.id)
       const since = breaker.openedAt === null ? (lastError?.at ?? null) : wall(breaker.openedAt)
-      return accountFact(account, state, since, others(account))
+      const effect = movedOf([account]) ?? effectOf(account.connection.provider, others(account))
+      return accountFact(account, state, since, effect)
     })
     const providers = new Set(mine.map(({ connection }) => connection.provider))
     const outages = outage.current(orgId).filter(({ provider }) => providers.has(provider))
-    return [...items, ...outages.map(({ provider, errors, since }) => outageFact(provider, errors, wall(since)))]
+    const moved = (provider: string) => movedOf(mine.filter(({ connection }) => connection.provider === provider))
+    return [...items, ...outages.map(({ provider, errors, since }) => outageFact(provider, errors, wall(since), moved(provider)))]
   }
 }
 
-function accountFact(account: Account, state: AccountStateRecord, since: number | null, others: number): AttentionItem[] {
+function accountFact(account: Account, state: AccountStateRecord, since: number | null, effect: string): AttentionItem[] {
   const { connection, name } = account
   const label = `${connection.provider}/${connection.label}`
   const until = (time: string | null) => (time === null ? '' : ` until ${time}`)
   const fact = {
     subject: { kind: 'connection', id: connection.id, label },
     since,
-    effect: effectOf(connection.provider, others),
+    effect,
     link: `/connections?open=${connection.id}`,
   }
   const test = lever('Test it', 'POST', `/api/providers/${connection.id}/test`)
@@ -121,14 +138,14 @@ function effectOf(provider: string, others: number): string {
   return `Requests go to ${others} other ${others === 1 ? 'connection' : 'connections'} of ${provider}.`
 }
 
-function outageFact(provider: string, errors: number, since: number): AttentionItem {
+function outageFact(provider: string, errors: number, since: number, moved: string | null): AttentionItem {
   return {
     kind: 'provider_outage',
     severity: errors < MAJOR ? 'warning' : 'critical',
     subject: { kind: 'provider', id: provider, label: provider },
     title: `${provider} failed ${errors} times within a minute.`,
     since,
-    effect: 'Requests are retried on other connections and targets, where there are any.',
+    effect: moved ?? 'Requests are retried on other connections and targets, where there are any.',
     levers: [],
     link: `/requests?filter=provider%3A${encodeURIComponent(provider)}`,
   }

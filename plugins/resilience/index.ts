@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { BatchWriter } from '../../core/db/batch-writer.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { isReplay } from '../../core/records/replays.ts'
+import type { Candidate } from '../../core/types/request/context.ts'
 import { AccountBook } from './accounts/account-book.ts'
 import type { AccountState } from './accounts/account-state.ts'
 import { errorRules } from './accounts/error-rules.ts'
@@ -14,6 +15,7 @@ import { accountFacts } from './attention.ts'
 import { announcer, outageWatch, SUBSCRIPTIONS } from './events.ts'
 import { accountMetrics } from './gauges.ts'
 import { migrations } from './migrations.ts'
+import { moveCounter } from './moves.ts'
 import { earlyProbes } from './probes/early-probes.ts'
 import { startProber } from './probes/prober.ts'
 import { attemptHook } from './request/attempt.ts'
@@ -72,6 +74,8 @@ export const resilience = definePlugin({
       return account && { orgId: account.orgId, provider: account.connection.provider }
     })
 
+    const moves = moveCounter(gateway.slot<readonly Candidate[]>(), gateway.optional('siblings')())
+
     const unwritten = new Set<AccountState>()
     const writer = new BatchWriter<AccountState>({
       name: 'state of accounts',
@@ -109,6 +113,7 @@ export const resilience = definePlugin({
           writer.push(state)
         }
         sharing.publish(state)
+        if (state.quiet) moves.forget(state.id)
         tell(state)
       },
     })
@@ -127,6 +132,7 @@ export const resilience = definePlugin({
         book,
         clock,
         early,
+        planned: moves.planned,
         usedUp: ({ connection, target }) => (quota()?.exhaustedUntil(connection, target.model) ?? null) !== null,
       }),
     )
@@ -160,7 +166,10 @@ export const resilience = definePlugin({
       })
     }
 
-    gateway.hook('settled', (ctx) => metrics.skipped(ctx.attempts))
+    gateway.hook('settled', (ctx, outcome) => {
+      metrics.skipped(ctx.attempts)
+      moves.settled(ctx, outcome)
+    })
 
     gateway.provide('accountState', {
       of: (connection) => recordOf(book.of(connection.id), connection, clock),
@@ -186,9 +195,10 @@ export const resilience = definePlugin({
     lockRoutes(gateway, book)
     if (config.healthCheckIntervalSecs) startProber(gateway, book, metrics, config.healthCheckIntervalSecs * 1000)
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
-    const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage))
+    const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage, moves))
     return async () => {
       silence()
+      moves.close()
       takeBack()
       await sharing.close()
       await writer.close()

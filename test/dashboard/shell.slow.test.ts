@@ -40,6 +40,18 @@ describe.skipIf(BROWSER === null)('the shell of the dashboard (needs chromium)',
     await close()
   })
 
+  it('shows version, profile and generation below the pages, and the next generation after a reload', async () => {
+    const { t, origin } = await world()
+    const { page, close } = await openPage(origin, '/requests')
+    const foot = page.locator('.rail-foot')
+    const { generation } = (await (await t.fetch('/api/plugins')).json()) as { generation: number }
+    await expect.poll(() => foot.innerText()).toBe(`${VERSION} · local · gen ${generation}`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await t.gateway.reload({ settings: { 'request_log.bodies': true } } as never)
+    await expect.poll(() => foot.innerText()).toBe(`${VERSION} · local · gen ${generation + 1}`)
+    await close()
+  })
+
   it('leaves out of the menu what a new local gateway does not need, and search still finds it', async () => {
     const t = await createTestGateway({ env: { PRICING_SYNC_ENABLED: 'false' } })
     open.push(t)

@@ -23,12 +23,14 @@ export const benchCommand = action({
     const bar = progress()
     const onProgress = (share: number, rate: number): void => bar.at(share, `${thousands(Math.round(rate))} req/s`)
     const report = await bench({ seconds, concurrency, onProgress }).finally(bar.done)
-    const { gateway, bare_proxy, ratio } = report
+    const { gateway, bare_proxy, ratio, ratio_goal: goal } = report
     if (given.json) printJson(report)
     else {
       console.log(`${styled('gateway', 'bold')}     ${line(gateway)}`)
       console.log(`${styled('bare proxy', 'bold')}  ${line(bare_proxy)}`)
-      console.log(`${styled('ratio', 'bold')}       ${ratio.toFixed(2)} of CPU time per request     upstream: built-in mock`)
+      console.log(
+        `${styled('ratio', 'bold')}       ${ratio.toFixed(2)} of CPU time per request (goal ≤ ${goal.toFixed(2)})     upstream: built-in mock`,
+      )
     }
     const errors = gateway.errors + bare_proxy.errors
     if (errors > 0) say.error(`${errors} requests failed, so the figures mean little.`)

@@ -1,6 +1,7 @@
-// Asks each connection with one small request, as `hookgate provider test` does.
+// Asks each connection with one small request, as `hookgate provider test` does, and compares the clock with the answers.
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import type { Verdict } from '../resources/provider.ts'
+import { watchClocks } from './clock.ts'
 import { type Finding, fail, ok, reasonOf } from './finding.ts'
 
 interface Listed {
@@ -12,7 +13,9 @@ interface Listed {
 
 export async function tryConnections({ call }: ControlPlane): Promise<Finding[]> {
   const { data } = await call<{ data: Listed[] }>('GET', '/api/providers')
-  return Promise.all(data.filter(({ enabled }) => enabled).map((connection) => tried(call, connection)))
+  const clocks = watchClocks()
+  const tests = await Promise.all(data.filter(({ enabled }) => enabled).map((connection) => tried(call, connection)))
+  return [...clocks.finding(), ...tests]
 }
 
 async function tried(call: ControlPlane['call'], { id, provider, label }: Listed): Promise<Finding> {

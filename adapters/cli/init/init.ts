@@ -1,4 +1,5 @@
 // `hookgate init`: the guided first run. It asks on a terminal; with --yes it takes flags and defaults. Running it again is harmless.
+import { relative } from 'node:path'
 import { action, JSON_FLAG, PLACE } from '../action.ts'
 import { allKeys } from '../control-plane/all-keys.ts'
 import { type ControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
@@ -7,6 +8,7 @@ import { list } from '../flag-values.ts'
 import { milliseconds, usd } from '../output/figures.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk } from '../terminal.ts'
+import { existingConfig } from './existing-config.ts'
 import { type FirstRequest, firstRequest } from './first-request.ts'
 import { type Kept, keep } from './keep-step.ts'
 import { type Connected, connect } from './provider-step.ts'
@@ -53,17 +55,19 @@ export const init = action({
     if (asks && !(mayAsk() && process.stdout.isTTY === true))
       failUsage('`init` asks questions and there is no terminal to ask on. For scripts: `hookgate init --yes --provider echo`.')
 
+    // Before the first question: a file that does not load is no place to begin.
+    const file = await existingConfig(given)
     const connected = skips.has('provider') ? null : await connect(given, asks, skips.has('test'))
     told(1, 'provider', connected === null ? 'skipped' : `${connected.draft.provider}/${connected.draft.label}`)
     told(2, 'test', testWords(connected))
-    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks)
+    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks, file.path)
     told(3, 'keep', kept?.words ?? 'skipped')
     const { key, sent } = await withControlPlane(
       given,
       async (plane) => {
         const key = skips.has('key') ? null : await clientKey(plane, given['client-key'], asks)
         told(4, 'key', keyWords(key))
-        const model = await modelFor(plane, connected, given.model)
+        const model = await modelFor(plane, connected, kept, given.model)
         const sends = !skips.has('request') && model !== null
         const sent = sends ? await firstRequest(plane, model, key?.key ?? null) : null
         told(5, 'request', sent === null ? 'skipped' : requestWords(sent))
@@ -98,18 +102,23 @@ async function keptWhere(
   given: { keep?: string; config?: string; 'data-dir'?: string },
   connected: Connected,
   asks: boolean,
+  file: string | null,
 ): Promise<Kept | null> {
   const asked = given.keep as 'file' | 'database' | undefined
   const where =
     asked ??
     (asks
       ? await choose('Where to keep the connection?', [
-          { value: 'file' as const, label: 'gateway.config.ts', hint: 'the key stays in a variable' },
-          { value: 'database' as const, label: 'the database', hint: 'the key is sealed' },
+          ...(file === null ? [{ value: 'file' as const, label: 'gateway.config.ts', hint: 'the key stays in a variable' }] : []),
+          { value: 'database' as const, label: 'the database', hint: databaseHint(file) },
           { value: 'skip' as const, label: 'Skip this step' },
         ])
       : 'file')
   return where === 'skip' ? null : keep({ config: given.config, 'data-dir': given['data-dir'] }, connected, where)
+}
+
+function databaseHint(file: string | null): string {
+  return file === null ? 'the key is sealed' : `the key is sealed; ${relative(process.cwd(), file)} exists and is not changed`
 }
 
 /** Makes the key, unless one with the label exists. */
@@ -128,10 +137,15 @@ function keyWords(key: ClientKey | null): string {
   return `key ${key.id} (${key.label}) is made; its secret is shown this once`
 }
 
-/** Returns the model of the first request, with its provider; null when no connection is usable. */
-async function modelFor({ call }: ControlPlane, connected: Connected | null, asked: string | undefined): Promise<string | null> {
-  const tested = asked ?? connected?.test?.model
-  if (connected !== null && tested) return `${connected.draft.provider}/${tested}`
+/** Returns the model of the first request, with its provider; null when no connection is usable. A connection that is not kept has none. */
+async function modelFor(
+  { call }: ControlPlane,
+  connected: Connected | null,
+  kept: Kept | null,
+  asked: string | undefined,
+): Promise<string | null> {
+  const model = asked ?? (kept === null ? null : connected?.test?.model)
+  if (connected !== null && model) return `${connected.draft.provider}/${model}`
   const { data } = await call<{ data: { id: string }[] }>('GET', '/api/models')
   return data[0]?.id ?? null
 }

@@ -1,6 +1,6 @@
 // The first two steps of `hookgate init`: which provider, and its key. The connection is tried before anything is stored.
 import { CommandFailure, failUsage } from '../fail.ts'
-import { readSecret, secret } from '../flag-values.ts'
+import { askSecret, secret } from '../flag-values.ts'
 import { printable, say } from '../output/table.ts'
 import { localServers } from './local-servers.ts'
 import { choose, text } from './questions.ts'
@@ -116,5 +116,23 @@ async function keyOf(asked: string, vendor: Vendor | undefined, flags: ProviderF
   ])
   if (way === 'skip') return 'skip'
   if (way === 'environment') return { value: present ?? null, variable: usual, isSet: true }
-  return { value: (await readSecret('the key', ['Key: '])).trim(), variable: usual, isSet: false }
+  const value = await pasted()
+  if (value === present) return { value, variable: usual, isSet: true }
+  // The variable that is set may be the key of another program.
+  return { value, variable: freeVariable(usual), isSet: false }
+}
+
+async function pasted(): Promise<string> {
+  for (;;) {
+    const key = await askSecret('Key: ')
+    if (key !== '') return key
+    say.warn('The key is empty. Paste it, or press Ctrl-C to end this.')
+  }
+}
+
+function freeVariable(usual: string): string {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? usual : `${usual}_${number}`
+    if ((process.env[name] ?? '') === '') return name
+  }
 }

@@ -1,4 +1,5 @@
-// Asks the questions of `hookgate init` on a terminal. Ctrl-C ends the command with 130.
+// Asks questions on a terminal. Ctrl-C and Ctrl-D end the command with 130.
+import { Interrupted } from '../fail.ts'
 import { say } from '../output/table.ts'
 
 export interface Choice<T extends string> {
@@ -7,19 +8,46 @@ export interface Choice<T extends string> {
   readonly hint?: string
 }
 
+type Options = Parameters<typeof say.prompt>[1]
+
 /** Returns the chosen value. */
 export async function choose<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T> {
-  const answer = await say.prompt(question, { type: 'select', options: [...choices], cancel: 'null' })
   // With plain options the prompt resolves to the value itself.
-  return (answer ?? interrupted()) as unknown as T
+  return (await answerOf(question, { type: 'select', options: [...choices], cancel: 'null' })) as T
 }
 
 /** Returns the text, or the default for an empty answer. */
 export async function text(question: string, standard: string): Promise<string> {
-  const answer = await say.prompt(question, { type: 'text', default: standard, placeholder: standard, cancel: 'null' })
-  return (answer ?? interrupted()).trim() || standard
+  const options = { type: 'text', default: standard, placeholder: standard, cancel: 'null' } as const
+  return String(await answerOf(question, options)).trim() || standard
 }
 
-function interrupted(): never {
-  process.exit(130)
+export async function confirmed(question: string): Promise<boolean> {
+  return (await answerOf(question, { type: 'confirm', cancel: 'null' })) === true
+}
+
+const CTRL_D = '\u0004'
+const SHOW_CURSOR = '\u001b[?25h'
+
+/** @throws Interrupted */
+async function answerOf(question: string, options: Options): Promise<unknown> {
+  const { stdin } = process
+  let end = (): void => {}
+  const ended = new Promise<null>((resolve) => {
+    end = () => resolve(null)
+  })
+  const typed = (chunk: unknown): void => {
+    if (String(chunk) === CTRL_D) end()
+  }
+  // The prompt itself waits for ever when its input ends.
+  stdin.on('data', typed).once('end', end)
+  try {
+    const answer = await Promise.race([say.prompt(question, options), ended])
+    if (answer !== null) return answer
+    stdin.setRawMode(false)
+    process.stderr.write(`${SHOW_CURSOR}\n`)
+    throw new Interrupted()
+  } finally {
+    stdin.off('data', typed).off('end', end)
+  }
 }

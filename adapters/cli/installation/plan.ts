@@ -7,7 +7,7 @@ import { progressBar } from '../output/progress.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk, mayDraw } from '../terminal.ts'
 
-/** Exit code of a plan with changes. */
+/** Exit code of a plan that found differences. A conflict is one of them; `apply` fails on it. */
 const CHANGES = 3
 /** Version of the JSON output. It goes up when a member is removed or changes its meaning. */
 const FORMAT = 1
@@ -15,12 +15,11 @@ const FORMAT = 1
 export const plan = action({
   name: 'plan',
   description:
-    'Print what the configuration file would change in the database, checked as `apply` checks it. Exit 3 when there are changes, 1 when something stands in the way.',
+    'Print what the configuration file would change in the database, checked as `apply` checks it. Exit 3 when file and database differ, conflicts included.',
   args: { ...JSON_FLAG, ...PLACE },
   async run(given) {
     const steps = await readControlPlane(given, ({ gateway }) => gateway.plan())
     show(steps, given.json, 'The database says what the file says.')
-    if (steps.some(({ action }) => action === 'conflict')) return 1
     return steps.length > 0 ? CHANGES : 0
   },
 })
@@ -55,12 +54,8 @@ export const apply = action({
 })
 
 async function agreed(count: number): Promise<boolean> {
-  return (
-    (await say.prompt(`Apply ${count === 1 ? 'this change' : `these ${count} changes`}?`, {
-      type: 'confirm',
-      cancel: 'null',
-    })) === true
-  )
+  const { confirmed } = await import('../init/questions.ts')
+  return confirmed(`Apply ${count === 1 ? 'this change' : `these ${count} changes`}?`)
 }
 
 const ACTIONS: Readonly<Record<PlanAction, { sign: string; style: 'green' | 'yellow' | 'red'; about: string }>> = {

@@ -16,10 +16,12 @@ export interface Following {
   /** Number of existing rows to show first. */
   readonly first: number
   show(row: LogRow): Promise<void>
+  /** Called when more rows came at once than are read. @param since time of the oldest row that is shown */
+  missed(since: string): void
 }
 
 /** Resolves on an interrupt, or when the output is closed. */
-export async function follow({ read, first, show }: Following): Promise<void> {
+export async function follow({ read, first, show, missed }: Following): Promise<void> {
   const known = new Set<string>()
   const stopped = new AbortController()
   const stop = () => stopped.abort()
@@ -49,8 +51,11 @@ export async function follow({ read, first, show }: Following): Promise<void> {
       for (const { request_id } of news) known.add(request_id)
       rows.push(...news)
       cursor = page.next_cursor
-      if (cursor === null || news.length < page.data.length) break
+      if (news.length < page.data.length) cursor = null
+      if (cursor === null) break
     }
+    const oldest = rows.at(-1)
+    if (cursor !== null && oldest !== undefined) missed(oldest.created_at)
     for (const id of known) {
       if (known.size <= REMEMBERED) break
       known.delete(id)

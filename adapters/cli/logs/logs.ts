@@ -4,7 +4,9 @@ import { action, PLANE } from '../action.ts'
 import { allKeys } from '../control-plane/all-keys.ts'
 import { type ControlPlane, queryOf, readControlPlane } from '../control-plane/control-plane.ts'
 import { failUsage } from '../fail.ts'
-import { count, past } from '../flag-values.ts'
+import { count } from '../flag-values.ts'
+import { past, TIME_FORMS } from '../instants.ts'
+import { localTime } from '../output/figures.ts'
 import { printJson, say, styled } from '../output/table.ts'
 import type { LogRow, Page } from './row.ts'
 import type { LoggedAttempt } from './verdicts.ts'
@@ -61,8 +63,8 @@ export const logsCommand = action({
       description: 'Number of stored requests to show; default: 50, with --follow 10',
       valueHint: 'number',
     },
-    since: { type: 'string', description: 'From when on: 15m, 2h, 2027-01-31, RFC 3339', valueHint: 'time' },
-    until: { type: 'string', description: 'Up to when', valueHint: 'time' },
+    since: { type: 'string', description: `From when on: ${TIME_FORMS}`, valueHint: 'time' },
+    until: { type: 'string', description: 'Up to when, in the same forms', valueHint: 'time' },
     ...FILTERS,
     json: { type: 'boolean', description: 'JSON for scripts; with --follow a line each' },
     ...PLANE,
@@ -105,12 +107,17 @@ export const logsCommand = action({
       const show = async (row: LogRow): Promise<void> =>
         console.log(json ? JSON.stringify(row) : [logLine(row), ...(await told(row))].join('\n'))
       if (!json) console.log(head())
-      await follow({ read, first: limit, show })
+      await follow({ read, first: limit, show, missed })
     }
     // This command runs for long, but only servers fetch prices and probe accounts.
     await readControlPlane(given, work, { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' })
   },
 })
+
+/** On stderr, also with --json: a program that reads the rows must not take them for all. */
+function missed(since: string): void {
+  say.warn(`More requests came at once than are shown; see \`hookgate logs --until ${localTime(since).slice(11)}\`.`)
+}
 
 /** Joins words and flags. @throws WrongUsage for a word that is no filter, or for a filter that is given as a word and as a flag. */
 async function filtersOf(

@@ -105,7 +105,7 @@ export function setLevel(next: number): void {
 function consola(): ConsolaInstance {
   if (made !== null) return made
   const { createConsola } = createRequire(import.meta.url)('consola') as typeof import('consola')
-  made = createConsola({ level, throttle: 0, stdout: process.stderr, stderr: process.stderr })
+  made = createConsola({ level, throttle: 0, stdout: process.stderr, stderr: process.stderr, formatOptions: { date: false } })
   return made
 }
 

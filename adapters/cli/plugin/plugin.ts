@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { preset } from '../../../plugins/preset.ts'
-import { action } from '../action.ts'
+import { action, JSON_FLAG } from '../action.ts'
 import { failUsage } from '../fail.ts'
-import { say } from '../output/table.ts'
+import { printJson, say } from '../output/table.ts'
 import { pluginFiles } from './files.ts'
 
 const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
@@ -15,8 +15,9 @@ export const create = action({
   args: {
     name: { type: 'positional', required: true, description: 'Name of the plugin, in kebab-case' },
     dir: { type: 'string', description: 'Folder to make; default: the name', valueHint: 'folder' },
+    ...JSON_FLAG,
   },
-  async run({ name: given, dir }) {
+  async run({ name: given, dir, json }) {
     const name = given.replace(/^hookgate-plugin-/, '')
     if (!NAME.test(name) || name.length > 64)
       failUsage(
@@ -27,7 +28,9 @@ export const create = action({
     const folder = resolve(dir ?? name)
     if (existsSync(folder)) throw new Error(`${folder} exists already. Name another one with --dir.`)
     mkdirSync(folder, { recursive: true })
-    for (const [file, text] of Object.entries(pluginFiles(name))) writeFileSync(join(folder, file), text)
+    const files = Object.entries(pluginFiles(name))
+    for (const [file, text] of files) writeFileSync(join(folder, file), text)
+    if (json) return printJson({ name, folder, files: files.map(([file]) => file) })
     say.success(`Wrote ${folder}. Next: \`cd ${dir ?? name} && npm install && npm test\`.`)
     console.log(folder)
   },

@@ -2,7 +2,8 @@
 import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { readControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
 import { failUsage } from '../fail.ts'
-import { amount, count, expiry, id } from '../flag-values.ts'
+import { amount, count, id } from '../flag-values.ts'
+import { future } from '../instants.ts'
 import { bar, localTime, usd } from '../output/figures.ts'
 import { cell, printJson, say, table } from '../output/table.ts'
 
@@ -126,7 +127,7 @@ export const increase = action({
   args: {
     ...byId,
     amount: { type: 'string', description: 'USD more', valueHint: 'usd' },
-    until: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339', valueHint: 'time' },
+    until: { type: 'string', description: 'When it ends: 12h, 14:30, 2027-01-31, RFC 3339', valueHint: 'time' },
     reason: { type: 'string', description: 'Why; shown with the increase', valueHint: 'text' },
     ...JSON_FLAG,
     ...PLANE,
@@ -136,7 +137,7 @@ export const increase = action({
     if (given.amount === undefined) failUsage('`--amount` is missing: how many USD more.')
     if (given.until === undefined) failUsage('`--until` is missing: when the increase ends.')
     const path = `/api/budgets/${id(given.id)}/increase`
-    const body = { amount_usd: amount('amount', given.amount), expires_at: expiry('until', given.until), reason: given.reason }
+    const body = { amount_usd: amount('amount', given.amount), expires_at: future('until', given.until), reason: given.reason }
     const raised = await withControlPlane(given, ({ call }) => call<Budget>('POST', path, body))
     if (given.json) return printJson(raised)
     say.success(

@@ -2,7 +2,8 @@
 import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { allKeys, type KeyPage } from '../control-plane/all-keys.ts'
 import { type ControlPlane, queryOf, readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
-import { count, expiry, id, list } from '../flag-values.ts'
+import { count, id, list } from '../flag-values.ts'
+import { future } from '../instants.ts'
 import { cell, printJson, say, styled, table } from '../output/table.ts'
 
 interface Key {
@@ -30,7 +31,7 @@ export const create = action({
     rpm: { type: 'string', description: 'Requests a minute', valueHint: 'number' },
     tpm: { type: 'string', description: 'Tokens a minute', valueHint: 'number' },
     'cost-center': { type: 'string', description: 'For whom it is counted', valueHint: 'text' },
-    expires: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
+    expires: { type: 'string', description: 'When it ends: 30d, 14:30, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
     ...JSON_FLAG,
     ...PLANE,
   },
@@ -49,7 +50,7 @@ export const create = action({
       rate_limit_rpm: count('rpm', given.rpm),
       rate_limit_tpm: count('tpm', given.tpm),
       cost_center: given['cost-center'],
-      expires_at: expiry('expires', given.expires),
+      expires_at: future('expires', given.expires),
     }
     const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', '/api/keys', body))
     show(made, given.json, `Key ${made.id} (${made.label}) is made. The secret is shown this once.`)

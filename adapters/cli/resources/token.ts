@@ -1,7 +1,8 @@
 // `hookgate token`: manages management tokens, for scripts that call /api. A token is printed once, alone on stdout.
 import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
-import { expiry, id } from '../flag-values.ts'
+import { id } from '../flag-values.ts'
+import { future } from '../instants.ts'
 import { cell, printJson, say, table } from '../output/table.ts'
 
 interface Token {
@@ -20,13 +21,13 @@ export const create = action({
   args: {
     label: { type: 'string', description: 'Name in lists and in the audit log', valueHint: 'text' },
     scope: { type: 'string', description: '`manage`, or `read` for GET only; default: manage', valueHint: 'scope' },
-    expires: { type: 'string', description: 'When it ends: 12h, 30d, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
+    expires: { type: 'string', description: 'When it ends: 30d, 14:30, 2027-01-31, RFC 3339; default: never', valueHint: 'time' },
     ...JSON_FLAG,
     ...PLANE,
   },
   fields: { label: 'label', scope: 'scope', expires_at: 'expires' },
   async run(given) {
-    const body = { label: given.label, scope: given.scope, expires_at: expiry('expires', given.expires) }
+    const body = { label: given.label, scope: given.scope, expires_at: future('expires', given.expires) }
     const made = await withControlPlane(given, ({ call }) => call<Token & { token: string }>('POST', '/api/tokens', body))
     if (given.json) return printJson(made)
     say.success(`Token ${made.id} (${made.label}, ${made.scope}) is made, and shown this once.`)

@@ -2,6 +2,7 @@
 import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { readControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
 import { failUsage } from '../fail.ts'
+import { past, TIME_FORMS } from '../instants.ts'
 import { localTime, milliseconds } from '../output/figures.ts'
 import { cell, printable, printJson, say, table } from '../output/table.ts'
 
@@ -45,15 +46,15 @@ export const redeliver = action({
   description: 'Queue the failed and dead deliveries of an endpoint again. The running server sends them.',
   args: {
     endpoint: { type: 'positional', required: true, description: 'Id of the endpoint' },
-    since: { type: 'string', description: 'Deliveries made at this time or later: 2027-01-31T00:00:00Z', valueHint: 'time' },
+    since: { type: 'string', description: `Deliveries made at this time or later: ${TIME_FORMS}`, valueHint: 'time' },
     status: { type: 'string', description: 'failed or dead; default: both', valueHint: 'status' },
     ...JSON_FLAG,
     ...PLANE,
   },
   fields: { endpoint_id: 'endpoint', since: 'since', status: 'status' },
   async run({ endpoint, since, status, ...given }) {
-    if (since === undefined) failUsage('`--since` is missing: a time such as 2027-01-31T00:00:00Z.')
-    const body = { endpoint_id: checked(endpoint as string, '<endpoint>'), since, status }
+    if (since === undefined) failUsage(`\`--since\` is missing: a time such as ${TIME_FORMS}.`)
+    const body = { endpoint_id: checked(endpoint as string, '<endpoint>'), since: past('since', since), status }
     const done = await withControlPlane(given, ({ call }) =>
       call<{ queued: number; remaining: number }>('POST', '/api/webhooks/deliveries/redeliver', body),
     )

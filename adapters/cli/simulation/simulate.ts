@@ -6,7 +6,7 @@ import { FILE_VARIABLES } from '../../../core/config/variables.ts'
 import type { Logger } from '../../../core/types/ports/ports.ts'
 import type { Script } from '../../simulation/script.ts'
 import { action, PLACE } from '../action.ts'
-import { CommandFailure, failUsage } from '../fail.ts'
+import { failUsage } from '../fail.ts'
 import { count, list } from '../flag-values.ts'
 import { say } from '../output/table.ts'
 import { isWide } from '../terminal.ts'
@@ -112,11 +112,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new CommandFailure({
-      what: `The script ${path} cannot be read.`,
-      why: `The system says ${(error as NodeJS.ErrnoException).code}.`,
-      fix: 'hookgate simulate --help',
-    })
+    throw new Error(`The script ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 

@@ -12,7 +12,6 @@ const FIRST: ReadonlySet<string> = new Set(['', 'requests', 'routing', 'spend'])
 export function Rail() {
   const current = pageOf(path.value)?.page
   const short = useShortMenu()
-  const health = useGet('/healthz')
   const shown = PAGES.filter((page) => !short || !leftOut(page.id) || page === current)
   return (
     <nav class="rail" aria-label="Pages">
@@ -39,7 +38,7 @@ export function Rail() {
           </Menu>
         </li>
       </ul>
-      <p class="rail-foot">{health.data && `${health.data.version} · ${health.data.profile}`}</p>
+      <Foot />
     </nav>
   )
 }
@@ -56,6 +55,15 @@ function Entry({ page, current, first }: { page: PageEntry; current: boolean; fi
       </a>
     </li>
   )
+}
+
+/** The generation counts the changes of the configuration in this process. Only operators of the role `system` may see it. */
+function Foot() {
+  const health = useGet('/healthz').data
+  const generation = useGet(me.value?.role === 'system' ? '/api/plugins' : null).data?.generation
+  if (health === undefined || health === null) return <p class="rail-foot" />
+  const gen = generation === undefined ? '' : ` · gen ${generation}`
+  return <p class="rail-foot">{`${health.version} · ${health.profile}${gen}`}</p>
 }
 
 /** How many problems need attention; critical ones colour it. */

@@ -15,6 +15,8 @@ export interface CandidatesParts {
   book: AccountBook
   clock: Clock
   early: EarlyProbes
+  /** Called with all candidates when some are skipped. */
+  planned(ctx: RequestContext, candidates: readonly Candidate[]): void
   /** Returns true for a candidate that the quota hook will remove later. */
   usedUp(candidate: Candidate): boolean
 }
@@ -66,6 +68,7 @@ export function candidatesHook({
   book,
   clock,
   early,
+  planned,
   usedUp,
 }: CandidatesParts): (ctx: RequestContext, candidates: Candidate[]) => Candidate[] {
   return (ctx, candidates) => {
@@ -81,6 +84,7 @@ export function candidatesHook({
     const closed = ({ connection }: Candidate): boolean => book.of(connection.id).breaker.closed
     const nobody = !candidates.some((candidate) => !blocks.has(candidate) && closed(candidate) && !usedUp(candidate))
     const looked = new Set(nobody ? early.among(ctx, candidates, now) : [])
+    if (blocks.size > looked.size) planned(ctx, candidates)
     const kept = candidates.filter((candidate) => !blocks.has(candidate) || looked.has(candidate))
     for (const [candidate, block] of blocks) {
       if (looked.has(candidate)) continue

@@ -113,7 +113,9 @@ describe('a failure', () => {
     const open = await command(['key', 'list'], { cwd: empty, env })
     expect(open.stderr).toMatch(/open to others \(mode 0755\)\.\n[\s\S]* {2}fix {2}chmod 700 \S+\n$/)
     const absent = await command(['simulate', 'absent.jsonl'], { cwd: empty })
-    expect(absent.stderr).toMatch(/cannot be read\.\n {2}why {2}.*ENOENT\.\n {2}fix {2}hookgate simulate --help\n$/)
+    expect(absent.stderr).toMatch(
+      /cannot be read\.\n {2}why {2}There is no such file or folder\.\n {2}fix {2}hookgate simulate --help\n$/,
+    )
   })
 
   it('of a file that cannot be applied says why, and points to the plan', async () => {

@@ -154,7 +154,7 @@ it.each([
   [['key', 'list', 'all'], /all is one word too many/],
   [['key', 'create', '--label'], /--label needs a value/],
   [['key', 'create', '--rpm', 'many'], /--rpm: many is not a whole number/],
-  [['key', 'create', '--expires', 'soon'], /--expires: soon is not a time\. Say 12h, 30d/],
+  [['key', 'create', '--expires', 'soon'], /--expires: soon is not a time\. Say 15m, 2h, 30d/],
   [['key', 'revoke'], /<id> is missing/],
   [['key', 'revoke', 'laptop'], /<id>: laptop is not the number/],
   [['provider', 'add', 'openai', '--api-key', 'env:NOT_SET'], /--api-key: the variable NOT_SET is not set/],

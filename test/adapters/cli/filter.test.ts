@@ -88,8 +88,8 @@ describe('hookgate filter test', () => {
   })
 
   it.each([
-    [['nowhere.wasm'], 1, /nowhere\.wasm cannot be read \(ENOENT\)/],
-    [[EXAMPLE, '--requests', 'nowhere.jsonl'], 1, /nowhere\.jsonl cannot be read \(ENOENT\)/],
+    [['nowhere.wasm'], 1, /nowhere\.wasm cannot be read\.\n {2}why {2}There is no such file/],
+    [[EXAMPLE, '--requests', 'nowhere.jsonl'], 1, /nowhere\.jsonl cannot be read\.\n {2}why {2}There is no such file/],
     [[EXAMPLE, '--config', 'word'], 2, /--config: word is not of the form name=value/],
     [[EXAMPLE, '--runs', '0'], 2, /--runs must be between 1 and 10000/],
     [[EXAMPLE, '--limit-ms', 'soon'], 2, /--limit-ms: soon is not a whole number/],

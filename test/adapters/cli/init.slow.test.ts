@@ -1,13 +1,12 @@
 // `hookgate init`: scripted, repeated, refused, and on a terminal.
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { built, type Finished, folder, hookgate, hookgateRoot, serving } from './hookgate.ts'
+import { built, type Finished, folder, hookgate, serving } from './hookgate.ts'
+import { onTerminal } from './pseudo-terminal.ts'
 
 const KEY = 'sk-vendor-4711'
 let vendor: Server
@@ -110,14 +109,18 @@ it('on a terminal it asks, shows no key, and keeps a pasted key in .env beside t
   const cwd = folder({})
   mkdirSync(join(cwd, '.git'))
   writeFileSync(join(cwd, '.gitignore'), 'node_modules')
-  const command = `${process.execPath} ${hookgateRoot}/dist/adapters/cli/main.js init --provider openai --base-url ${baseUrl} --model m-two`
-  const session = await terminal(command, cwd, [
-    [/The key of/, '\r'],
-    [/Key: $/, `${KEY}\r`],
-    [/Where to keep/, '\r'],
-    [/Label of your client key/, '\r'],
-  ])
-  if (session === null) return context.skip('no `script` on this machine')
+  const done = await onTerminal(
+    `init --provider openai --base-url ${baseUrl} --model m-two`,
+    [
+      [/The key of/, '\r'],
+      [/Key: $/, `${KEY}\r`],
+      [/Where to keep/, '\r'],
+      [/Label of your client key/, '\r'],
+    ],
+    { cwd },
+  )
+  if (done === null) return context.skip('no `script` on this machine')
+  const session = done.shown
   expect(session).toMatch(/2 test +m-two answered in \d+ ms · 3 models/)
   expect(session).toMatch(/5 request +openai\/m-two 200 .*Hello there\./)
   expect(session).not.toContain(KEY)
@@ -126,24 +129,3 @@ it('on a terminal it asks, shows no key, and keeps a pasted key in .env beside t
   expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\n.env\n')
   expect(readFileSync(join(cwd, 'gateway.config.ts'), 'utf8')).toContain(`apiKey: secret.env('OPENAI_API_KEY')`)
 }, 60_000)
-
-/** Runs a command on a pseudo-terminal and gives each answer once, when its question stands there; null without `script`. */
-function terminal(command: string, cwd: string, answers: [RegExp, string][]): Promise<string | null> {
-  return new Promise((resolve) => {
-    let shown = ''
-    let fresh = ''
-    const env = { ...process.env, NO_COLOR: '1', GATEWAY_DATA_DIR: join(cwd, 'data'), OPENAI_API_KEY: '' }
-    const child = execFile('script', ['-qec', `stty cols 120 rows 40; ${command}`, '/dev/null'], { cwd, env })
-    child.on('error', () => resolve(null))
-    child.stdout?.on('data', (chunk) => {
-      shown += chunk
-      fresh += chunk
-      const [question, answer] = answers[0] ?? []
-      if (question?.test(stripVTControlCharacters(fresh)) !== true) return
-      answers.shift()
-      fresh = ''
-      child.stdin?.write(answer ?? '')
-    })
-    child.on('close', () => resolve(stripVTControlCharacters(shown)))
-  })
-}

@@ -18,6 +18,16 @@ function site(): string {
   return cwd
 }
 
+it('lists the files that it writes, with --json', async () => {
+  const cwd = folder({})
+  const { code, stdout } = await command(['plugin', 'new', 'tally', '--json'], { cwd })
+  expect(code).toBe(0)
+  const made = JSON.parse(stdout) as { name: string; folder: string; files: string[] }
+  expect(made).toMatchObject({ name: 'tally', folder: expect.stringMatching(/tally$/) })
+  expect(made.files.filter((file) => !existsSync(join(made.folder, file)))).toEqual([])
+  expect(made.files).toContain('package.json')
+})
+
 it('writes a plugin that loads by its path and keeps the contract', async () => {
   const cwd = site()
   const written = await command(['plugin', 'new', 'late-answers'], { cwd })

@@ -249,7 +249,7 @@ describe('hookgate simulate', () => {
     const absent = await command(['simulate', 'none.jsonl'], { cwd })
     expect([absent.code, absent.stderr]).toEqual([
       1,
-      expect.stringMatching(/none\.jsonl cannot be read\.\n {2}why {2}.*ENOENT\./),
+      expect.stringMatching(/none\.jsonl cannot be read\.\n {2}why {2}There is no such file/),
     ])
   })
 })

@@ -1,6 +1,12 @@
 // `hookgate status`: what needs attention, from the database.
+
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { folder } from './hookgate.ts'
+import { ask, post } from '../node/support.ts'
+import { folder, hookgate, serving } from './hookgate.ts'
 import { command } from './in-process.ts'
 
 describe('hookgate status', () => {
@@ -28,5 +34,42 @@ describe('hookgate status', () => {
     expect(stdout).toMatch(/^SEVERITY +KIND +SINCE +WHAT\n/)
     expect(stdout).toMatch(/critical +no_usable_target +- +No target of the virtual model coder can be used now\./)
     expect(stdout).toMatch(/no_usable_target: Its requests are refused\./)
+  })
+
+  it('with --url says how many requests moved away from a connection of the running server', async () => {
+    const answers = {
+      id: 'c',
+      object: 'chat.completion',
+      model: 'm',
+      created: 1,
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    }
+    const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hi' } }]
+    const upstream: Server = createServer((request, response) => {
+      request.resume()
+      const isDown = request.url?.startsWith('/down') === true
+      response.writeHead(isDown ? 503 : 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(isDown ? { error: { message: 'down' } } : { ...answers, choices }))
+    }).listen(0, '127.0.0.1')
+    await once(upstream, 'listening')
+    const address = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+    const connection = (path: string, priority: number) =>
+      `{ provider: 'acme', baseUrl: '${address}/${path}', wireFormat: 'chat', apiKey: process.env.ACME_KEY, priority: ${priority} }`
+    const cwd = folder({
+      'gateway.config.ts': `import { defineConfig } from 'hookgate'
+        export default defineConfig({ connections: { main: ${connection('down', 1)}, backup: ${connection('up', 2)} } })`,
+    })
+    const server = await serving([], { cwd, env: { GATEWAY_DATA_DIR: join(cwd, 'data'), ACME_KEY: 'sk-acme' } })
+    try {
+      for (let i = 0; i < 6; i++) expect((await post(server.url, ask('chat', 'acme/m'))).status).toBe(200)
+      const { code, stdout } = await hookgate(['status', '--url', server.url], { cwd })
+      expect(code).toBe(1)
+      expect(stdout).toMatch(/critical +circuit_open .*acme\/main/)
+      expect(stdout).toMatch(/circuit_open: 6 requests moved to acme\/backup; none failed\./)
+    } finally {
+      server.child.kill('SIGKILL')
+      upstream.closeAllConnections()
+      upstream.close()
+    }
   })
 })

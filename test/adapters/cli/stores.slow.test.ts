@@ -75,12 +75,12 @@ describe('hookgate plan and apply', () => {
     expect(await cli('apply')).toMatchObject({ code: 0, stdout: '' })
   })
 
-  it('a name that is taken is a conflict: plan ends with 1, apply refuses, and whoever makes it is warned', async () => {
+  it('a name that is taken is a conflict: plan ends with 3, apply refuses, and whoever makes it is warned', async () => {
     const { cli, data } = place(file(`mine: { provider: 'echo', label: 'mine' }`))
     const added = await cli('provider', 'add', 'echo', '--label', 'mine')
     expect(added).toMatchObject({ code: 0, stderr: expect.stringMatching(/declares connections\.mine under the same name/) })
     expect(await data('plan')).toMatchObject([{ action: 'conflict', id: Number(added.stdout) }])
-    expect((await cli('plan')).code).toBe(1)
+    expect((await cli('plan')).code).toBe(3)
     expect(await cli('apply')).toMatchObject({ code: 1, stderr: expect.stringMatching(/connections\.mine/) })
   })
 })
