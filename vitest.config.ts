@@ -40,5 +40,7 @@ export default defineConfig(({ mode }) => ({
     maxWorkers: 2,
     // A file that loads the whole gateway anew pays seconds for it: the gateway keeps no state in modules, so files share them.
     isolate: false,
+    // Each worker would compile the gateway from TypeScript. The slow files of a run find what the others have compiled.
+    experimental: { fsModuleCache: true },
   },
 }))

@@ -4,7 +4,8 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScript } from '../../adapters/simulation/script.ts'
 import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, openPage } from './browser.ts'
+import { BROWSER, openPage, visit } from './browser.ts'
+import { byArea } from './page-list.ts'
 
 interface Form {
   readonly path: string
@@ -219,29 +220,38 @@ describe.skipIf(BROWSER === null)('a refusal stands at its field (needs chromium
     await t.close()
   })
 
-  it.each(Object.entries(FORMS))('of %s', async (_, { path, open = [], submit, fill = {}, wrong }) => {
-    const { page, close } = await openPage(origin, path, { expected: /\b4\d\d\b/ })
-    for (const name of open) {
-      if (name.startsWith('summary ')) await page.locator('summary', { hasText: name.slice(8) }).click()
-      else await page.getByRole('button', { name, exact: true }).click()
-    }
-    for (const [label, value] of Object.entries(fill)) await type(control(page, label), value)
-    for (const [label, value] of wrong) {
-      const field = page.locator('.form .field', { has: page.getByLabel(label, { exact: true }) })
-      const before = await control(page, label).inputValue()
-      await type(control(page, label), value)
-      await page.getByRole('button', { name: submit, exact: true }).click()
-      await field
-        .getByRole('alert')
-        .waitFor({ timeout: 3000 })
-        .catch(() => expect.fail(`no refusal at “${label}” for ${value.slice(0, 40)}`))
-      expect(await page.locator('.form').getByRole('alert').count(), label).toBe(1)
-      expect(await control(page, label).inputValue(), label).toBe(value)
-      await type(control(page, label), before)
+  it.each(byArea(Object.entries(FORMS).map(([name, { path }]) => [name, path])))('of %s', async (_, forms) => {
+    const { page, close } = await openPage(origin, '/', { expected: /\b4\d\d\b/ })
+    for (const [name] of forms) {
+      await refused(page, name, FORMS[name] as Form)
+      // The next form may be on the same page.
+      await visit(page, '/')
     }
     await close()
   })
 })
+
+async function refused(page: Page, form: string, { path, open = [], submit, fill = {}, wrong }: Form): Promise<void> {
+  await visit(page, path)
+  for (const name of open) {
+    if (name.startsWith('summary ')) await page.locator('summary', { hasText: name.slice(8) }).click()
+    else await page.getByRole('button', { name, exact: true }).click()
+  }
+  for (const [label, value] of Object.entries(fill)) await type(control(page, label), value)
+  for (const [label, value] of wrong) {
+    const field = page.locator('.form .field', { has: page.getByLabel(label, { exact: true }) })
+    const before = await control(page, label).inputValue()
+    await type(control(page, label), value)
+    await page.getByRole('button', { name: submit, exact: true }).click()
+    await field
+      .getByRole('alert')
+      .waitFor({ timeout: 3000 })
+      .catch(() => expect.fail(`${form}: no refusal at “${label}” for ${value.slice(0, 40)}`))
+    expect(await page.locator('.form').getByRole('alert').count(), `${form}: ${label}`).toBe(1)
+    expect(await control(page, label).inputValue(), `${form}: ${label}`).toBe(value)
+    await type(control(page, label), before)
+  }
+}
 
 function control(page: Page, label: string): Locator {
   return page.locator('.form').getByLabel(label, { exact: true })

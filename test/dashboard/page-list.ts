@@ -1,7 +1,18 @@
 // The pages of the dashboard and their states that have an address.
 
-/** Each with its name and its path. */
-export const PAGES: readonly (readonly [name: string, path: string])[] = [
+export type NamedPath = readonly [name: string, path: string]
+
+/** Groups what is below the same entry of the menu: a test walks over a group in one context. */
+export function byArea(pages: readonly NamedPath[]): [area: string, pages: NamedPath[]][] {
+  const found = new Map<string, NamedPath[]>()
+  for (const page of pages) {
+    const area = new URL(page[1], 'http://any').pathname.split('/')[1] || 'overview'
+    found.set(area, [...(found.get(area) ?? []), page])
+  }
+  return [...found]
+}
+
+export const PAGES: readonly NamedPath[] = [
   ['overview', '/'],
   ['requests', '/requests'],
   ['playground', '/playground'],

@@ -1,11 +1,12 @@
 // Pictures of pages: what is in them, what is masked because it is drawn by chance, and how two of them are compared.
 import type { Page } from 'playwright-core'
+import type { NamedPath } from './page-list.ts'
 
 export const THEMES = ['light', 'dark'] as const
 export const WIDTHS = [1280, 360] as const
 
 /** Each page, a peek, and an error; the login needs a gateway of its own. */
-export const VIEWS: readonly (readonly [name: string, path: string])[] = [
+export const VIEWS: readonly NamedPath[] = [
   ['overview', '/'],
   ['requests', '/requests?mode=paused'],
   ['playground', '/playground'],

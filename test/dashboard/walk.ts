@@ -3,19 +3,13 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { settledPage, violations } from './axe.ts'
 import { visit } from './browser.ts'
-import { PAGES } from './page-list.ts'
+import { byArea, PAGES } from './page-list.ts'
 
 /** The pages below each entry of the menu. */
-export const AREAS: readonly (readonly [area: string, paths: readonly string[]])[] = areas()
-
-function areas(): [string, string[]][] {
-  const found = new Map<string, string[]>()
-  for (const [, path] of PAGES) {
-    const area = new URL(path, 'http://any').pathname.split('/')[1] || 'overview'
-    found.set(area, [...(found.get(area) ?? []), path])
-  }
-  return [...found]
-}
+export const AREAS: readonly (readonly [area: string, paths: readonly string[]])[] = byArea(PAGES).map(([area, pages]) => [
+  area,
+  pages.map(([, path]) => path),
+])
 
 /** @param also is asked at each page, at 360 px */
 export async function walk(page: Page, paths: readonly string[], also: (path: string) => Promise<void>): Promise<void> {
