@@ -33,8 +33,8 @@ type Message =
   | { kind: 'missed'; missed: number }
   /** `of`: what changed, such as `breaker` or `reload`. */
   | { kind: 'state'; of: string; id: string | undefined }
-  | { kind: 'hello'; version: string }
-  | { kind: 'up' }
+  | { kind: 'hello'; version: string; id: string | undefined }
+  | { kind: 'up'; id?: string | undefined }
   | { kind: 'down' }
 
 /** `absent`: this gateway has no such stream. */
@@ -82,7 +82,7 @@ function start(): void {
     name: `hookgate-live ${token.value?.slice(-12) ?? ''}`,
     read,
     receive,
-    greeting: () => (liveState.peek() === 'live' ? { kind: 'up' } : null),
+    greeting: () => (liveState.peek() === 'live' ? { kind: 'up', id: lastId ?? undefined } : null),
   })
 }
 
@@ -136,7 +136,8 @@ async function readOnce(tell: (message: Message) => void, signal: AbortSignal, o
     }
     const { event, data, id } = message
     if (event === 'lagged') tell({ kind: 'missed', missed: (JSON.parse(data) as { missed: number }).missed })
-    else if (event === 'hello') tell({ kind: 'hello', version: (JSON.parse(data) as { version: string }).version })
+    else if (event === 'hello')
+      tell({ kind: 'hello', version: (JSON.parse(data) as { version: string }).version, id: id || undefined })
     else if (event === 'state') tell({ kind: 'state', of: (JSON.parse(data) as { kind: string }).kind, id: id || undefined })
     else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
   }

@@ -47,7 +47,10 @@ export function joinTabs<M>({ name, read, receive, greeting }: TabsOptions<M>): 
   channel.addEventListener('message', ({ data }: MessageEvent<Envelope<M>>) => {
     if ('messages' in data) return data.messages.forEach(receive)
     const message = reading ? greeting() : null
-    if (message !== null) post({ messages: [message] })
+    if (message === null) return
+    // All tabs get the greeting, and it must not overtake what waits for them.
+    tellOthers()
+    post({ messages: [message] })
   })
   const hold = (): Promise<void> => {
     reading = true

@@ -128,7 +128,9 @@ export function liveHub({ clock, size, hello, draining, relay, lagged }: HubOpti
     listen(listening) {
       const { ring, listeners } = channelOf(listening.orgId)
       const now = clock.monotonic()
-      const subscriber: Subscriber = new Subscriber(ring, startOf(ring, listening.lastEventId), hello, now, {
+      const from = startOf(ring, listening.lastEventId)
+      // A listener that leaves before its first event can come back without a loss: it knows where it began.
+      const subscriber: Subscriber = new Subscriber(ring, from, `id: ${from - 1}\n${hello}`, now, {
         lagged,
         ended() {
           listeners.delete(subscriber)

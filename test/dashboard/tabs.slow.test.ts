@@ -24,7 +24,7 @@ describe.skipIf(BROWSER === null)('tabs of the dashboard (needs chromium)', () =
     await t.post('/v1/chat/completions', { model: `echo/${mark}`, messages: [{ role: 'user', content: 'hi' }] })
     await t.untilCommitted(++sent)
   }
-  const shown = (page: Page, mark: string) => page.getByText(mark).first().waitFor()
+  const shown = (page: Page, mark: string) => page.getByText(`echo/${mark}`).first().waitFor()
   /** The calls of pages under a path, from now on. */
   function calls(pages: readonly Page[], path: string): string[] {
     const seen: string[] = []

@@ -40,7 +40,7 @@ describe('a listener', () => {
       'no-store, no-transform',
     ])
     await client.until(() => client.events.length === 1)
-    expect(client.events[0]).toMatchObject({ event: 'hello', id: undefined })
+    expect(client.events[0]).toMatchObject({ event: 'hello', id: expect.stringMatching(/^\d+$/) })
     expect(dataOf(client.events[0])).toEqual({ version: VERSION, buffer: 256 })
 
     const { key } = await makeKey(t, { label: 'team' })
@@ -122,6 +122,21 @@ describe('a listener', () => {
     await chat()
     await second.until(() => requestsOf(second).length === 3)
     expect(second.events.map(({ event }) => event)).toEqual(['hello', 'request', 'request', 'request'])
+  })
+
+  it.each([0, 3])('that leaves before its first event, %i others after the start, comes back without a loss', async (earlier) => {
+    t = await tellingGateway()
+    for (let i = 0; i < earlier; i++) await chat({ model: `none/earlier-${i}` })
+    await t.untilSettled(earlier)
+    const { port } = await t.listen()
+    const first = await connect(port)
+    await first.until(() => first.events.length === 1)
+    first.leave()
+    for (let i = 0; i < 3; i++) await chat({ model: `none/${i}` })
+    const second = await connect(port, '/api/events', { 'last-event-id': first.events[0]?.id ?? '' })
+    await second.until(() => requestsOf(second).length === 3)
+    expect(requestsOf(second).map((event) => dataOf(event).requested_model)).toEqual(['none/0', 'none/1', 'none/2'])
+    second.leave()
   })
 
   it.each(['1', '99999999999999', 'x', '-1', ''])('with the last event %j of another process is told no nonsense', async (id) => {
