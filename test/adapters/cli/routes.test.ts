@@ -44,7 +44,10 @@ describe('hookgate routes preview', () => {
     const at = await place()
     const run = (...args: string[]) => command(['routes', 'preview', ...args], at)
     expect(await run()).toMatchObject({ code: 2, stderr: expect.stringMatching(/<file> is missing/) })
-    expect(await run('nowhere.json')).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot be read \(ENOENT\)/) })
+    expect(await run('nowhere.json')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cannot be read\.\n.*There is no such file or folder\./),
+    })
     expect(await run('wrong.json')).toMatchObject({ code: 1, stderr: expect.stringMatching(/not an object/) })
     expect(await run('draft.json', '--assume', 'openai/main')).toMatchObject({
       code: 2,
