@@ -107,10 +107,16 @@ it('classes and meta data are those of the schema', () => {
 })
 
 it('the data of a schema are those of zod, before and after it is built', () => {
+  // zod takes each id once.
+  let ids = 0
   const forms: ((zod: Zod) => plain.ZodType)[] = [
     (zod) => zod.int(),
     (zod) => zod.int().meta({ env: 'A' }),
-    (zod) => zod.string().meta({ id: 'own', env: 'A' }).meta({ role: 'system' }),
+    (zod) =>
+      zod
+        .string()
+        .meta({ id: `own-${++ids}`, env: 'A' })
+        .meta({ role: 'system' }),
     (zod) => zod.string().meta({ env: 'A' }).describe('A name.'),
     (zod) => zod.string().meta({ env: 'A' }).min(2),
     ...WRAPPERS.map((wrap) => (zod: Zod) => wrap(zod.string().meta({ env: 'A' }))),
@@ -121,7 +127,6 @@ it('the data of a schema are those of zod, before and after it is built', () => 
     expect(deferred.meta()).toEqual(make(plain).meta())
     deferred.safeParse('x')
     expect(deferred.meta()).toEqual(make(plain).meta())
-    plain.globalRegistry.clear()
   }
 })
 
