@@ -69,11 +69,14 @@ export class NodeSink implements Sink {
    */
   #firstWrite(res: ServerResponse, chunk: Uint8Array | string): boolean {
     const { socket } = res
+    // A middleware may hold the head back.
+    const isPlain = socket !== null && res.writeHead === WRITE_HEAD && res.write === WRITE
     this.#sendHead(null)
-    socket?.cork()
+    if (!isPlain) return res.write(chunk)
+    socket.cork()
     res.flushHeaders()
     const accepted = res.write(chunk)
-    socket?.uncork()
+    socket.uncork()
     return accepted
   }
 

@@ -196,7 +196,7 @@ describe('hookgate report', () => {
   it('a file that cannot be written ends with 1', async () => {
     expect(await cli('report', '--out', join(cwd, 'nowhere/report.csv'))).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/ENOENT/),
+      stderr: expect.stringMatching(/There is no such file or folder/),
     })
   })
 })
