@@ -40,7 +40,7 @@ export async function secret(flag: string, text: string): Promise<string> {
 
 // Ctrl-C.
 const INTERRUPT = '\u0003'
-const CTRL_D = '\u0004'
+export const CTRL_D = '\u0004'
 /** Enter, a pasted line end, Ctrl-D. */
 const ENDS = ['\r', '\n', CTRL_D]
 const ERASES = ['\u007f', '\b']

@@ -1,5 +1,6 @@
 // Asks questions on a terminal. Ctrl-C and Ctrl-D end the command with 130.
 import { Interrupted } from '../fail.ts'
+import { CTRL_D } from '../flag-values.ts'
 import { say } from '../output/table.ts'
 
 export interface Choice<T extends string> {
@@ -26,7 +27,6 @@ export async function confirmed(question: string): Promise<boolean> {
   return (await answerOf(question, { type: 'confirm', cancel: 'null' })) === true
 }
 
-const CTRL_D = '\u0004'
 const SHOW_CURSOR = '\u001b[?25h'
 
 /** @throws Interrupted */
