@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { buildConnector, Client as ClientType, Dispatcher } from 'undici/index.js'
 import type { Clock } from '../../core/types/ports/ports.ts'
 import { joinWrites } from './joined-writes.ts'
+import { writeLate } from './late-writes.ts'
 import { skipUnaskedContinue } from './unasked-continue.ts'
 import { Client } from './undici-parts.ts'
 
@@ -97,6 +98,7 @@ function watch(member: Member, socket: Socket): void {
   const fresh = socket.bytesRead
   let before = fresh
   const answerDue = skipUnaskedContinue(socket)
+  writeLate(socket)
   joinWrites(socket)
   const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
   // undici writes only a request's head as text.

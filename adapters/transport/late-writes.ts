@@ -1,0 +1,70 @@
+// Lets a socket write at the end of a turn of the event loop. The writes of one turn then leave one after the other. That wakes a peer once
+// for many writes, and the processor's caches hold the code of a write (docs/decisions/46-stages-of-a-turn.md).
+import type { Socket } from 'node:net'
+import { TurnQueue } from '../../core/timing/turn-queue.ts'
+
+type Done = (error?: Error | null) => void
+
+const waiting = new TurnQueue<LateWrite>((write) => write.leave())
+/** True while a late write leaves: the pieces that the socket buffered behind it follow at once. */
+let leaving = false
+
+/**
+ * Call it once for each socket, and only for sockets of the gateway itself: the callback of a write runs outside the asynchronous context
+ * of that write.
+ */
+export function writeLate(socket: Socket): void {
+  new LateWrite(socket)
+}
+
+/** A stream has at most one write that its socket has not taken. */
+class LateWrite {
+  readonly #socket: Socket
+  readonly #write: Socket['_write']
+  readonly #writev: NonNullable<Socket['_writev']>
+  #chunk: unknown
+  #encoding: BufferEncoding | null = null
+  #done: Done | null = null
+
+  constructor(socket: Socket) {
+    const { _write, _writev, _destroy } = socket
+    this.#socket = socket
+    this.#write = _write
+    this.#writev = _writev as NonNullable<Socket['_writev']>
+    socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => this.#take(chunk, encoding, done)
+    socket._writev = (chunks: unknown, done: Done) => this.#take(chunks, null, done)
+    // Bytes that were written before the end of a connection are sent.
+    socket._destroy = (error, done) => {
+      this.leave()
+      _destroy.call(socket, error, done)
+    }
+  }
+
+  leave(): void {
+    const done = this.#done
+    if (done === null) return
+    const chunk = this.#chunk
+    this.#done = null
+    this.#chunk = undefined
+    leaving = true
+    try {
+      this.#pass(chunk, this.#encoding, done)
+    } finally {
+      leaving = false
+    }
+  }
+
+  #take(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
+    if (leaving) return this.#pass(chunk, encoding, done)
+    this.#chunk = chunk
+    this.#encoding = encoding
+    this.#done = done
+    waiting.add(this)
+  }
+
+  /** @param encoding null: a list of chunks. */
+  #pass(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
+    if (encoding === null) this.#writev.call(this.#socket, chunk as never, done)
+    else this.#write.call(this.#socket, chunk, encoding, done)
+  }
+}
