@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici/index.js'
 import { GatewayError } from '../../core/errors/gateway-error.ts'
 import { headerBag } from '../../core/http/headers.ts'
 import { concatBytes } from '../../core/text/bytes.ts'
+import { TurnQueue } from '../../core/timing/turn-queue.ts'
 import type { GatewayErrorShape } from '../../core/types/error.ts'
 import type { Transport, WireHandler, WireRequest } from '../../core/types/ports/ports.ts'
 import { type Decompressor, decompressor } from './decompress.ts'
@@ -93,6 +94,9 @@ function sentOnce(pieces: readonly Uint8Array[]): Iterable<Uint8Array> {
   return { [Symbol.iterator]: () => ({ next }) }
 }
 
+/** Answers whose last bytes came in this turn of the event loop. */
+const ended = new TurnQueue<Exchange>((exchange) => exchange.finish())
+
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #handler: WireHandler
   readonly #stream: boolean
@@ -138,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (encoding !== undefined && encoding !== 'identity' && encoding !== '') {
       this.#decoder = decompressor(String(encoding), {
         data: (chunk) => this.#pass(chunk),
-        end: () => this.#finish(),
+        end: () => this.finish(),
         error: (error) => this.#fail(error),
       })
     }
@@ -160,7 +164,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#decoder !== null) this.#decoder.end()
-    else this.#finish()
+    else ended.add(this)
   }
 
   onResponseError(_controller: unknown, error: Error): void {
@@ -185,7 +189,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#handler.error(error)
   }
 
-  #finish(): void {
+  finish(): void {
     if (this.#over) return
     this.#over = true
     this.#handler.end()

@@ -56,6 +56,8 @@ export function headerLines(req: IncomingMessage, name: string): number {
   return lines
 }
 
+const NOTHING = new Uint8Array(0)
+
 function readBody(
   req: IncomingMessage,
   limit: number,
@@ -65,7 +67,14 @@ function readBody(
   return new Promise((resolve, reject) => {
     const refusal = refuseEarly(req, limit)
     if (refusal !== null) return reject(refusal)
+    // A client that is gone sends no further event.
+    if (req.destroyed) return reject(GatewayError.clientGone())
     beforeBody()
+    if (req.complete) {
+      const whole = (req.read() as Buffer | null) ?? NOTHING
+      const refused = whole.length > limit ? GatewayError.tooLarge(limit) : (meter?.take(whole.length) ?? null)
+      return refused === null ? resolve(whole) : reject(refused)
+    }
     const giveUp = (error: GatewayErrorShape): void => {
       body.clear()
       req.removeAllListeners('data')

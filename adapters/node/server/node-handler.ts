@@ -6,8 +6,9 @@ import { mountPoint, withoutPrefix } from '../../../core/http/mount.ts'
 import { leftOut } from '../../../core/http/served.ts'
 import { alreadyConsumed } from '../../../core/http/web-exchange.ts'
 import { requestId } from '../../../core/ids/ids.ts'
+import { TurnQueue } from '../../../core/timing/turn-queue.ts'
 import type { Gateway } from '../../../core/types/gateway.ts'
-import type { Peer } from '../../../core/types/ports/ports.ts'
+import type { Ingress, Peer } from '../../../core/types/ports/ports.ts'
 import type { HostContext, ServedParts } from '../../../core/types/request/host.ts'
 import { headerLines, nodeIngress, originForm, SINGLE_HEADERS } from './exchange.ts'
 import { headerList } from './header-list.ts'
@@ -47,9 +48,21 @@ export function toNodeHandler(gateway: Gateway, options: NodeHandlerOptions = {}
   }
 }
 
+interface OwnServerOptions extends NodeHandlerOptions {
+  /**
+   * Requests of one turn of the event loop start together at its end. Only for a server of the gateway's own: they start outside the
+   * asynchronous context of the host.
+   */
+  together?: boolean
+}
+
 /** Uses the headers as received: for a server without middleware. */
-export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {}): NodeListener {
-  const { peer = unknownPeer, expectContinue = false, context } = options
+export function nodeListener(gateway: Gateway, options: OwnServerOptions = {}): NodeListener {
+  const { peer = unknownPeer, expectContinue = false, together = false, context } = options
+  const start = ([ingress, sink]: Arrival): void => {
+    void gateway.handle(ingress, sink).then(() => sink.release())
+  }
+  const arrivals = together ? new TurnQueue(start) : { add: start }
   const prefix = mountPoint(options.prefix ?? '')
   const at = { mount: prefix, pages: options.serve?.dashboard !== false }
   /** Nearly all clients send the same name. */
@@ -67,7 +80,7 @@ export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {})
     if (gateway.owns(pathOf(target))) {
       const sink = new NodeSink(req, res)
       const ingress = nodeIngress(req, target, from, goOn, refusedHost(req), context?.(req))
-      void gateway.handle(ingress, sink).then(() => sink.release())
+      arrivals.add([ingress, sink])
       return
     }
     const duplicate = duplicatedHeader(req)
@@ -85,6 +98,8 @@ export function nodeListener(gateway: Gateway, options: NodeHandlerOptions = {})
     )
   }
 }
+
+type Arrival = readonly [ingress: Ingress, sink: NodeSink]
 
 let loading: Promise<typeof import('srvx/node')> | undefined
 

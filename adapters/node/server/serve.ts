@@ -1,11 +1,12 @@
 // Serves the gateway with our own http.Server, limits and drain. srvx and h3 would cut open streams without an error frame.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { HostedGateway } from '../../../core/gateway.ts'
 import { systemClock } from '../../../core/timing/clock.ts'
 import type { Clock, Logger } from '../../../core/types/ports/ports.ts'
+import { writeLate } from '../../transport/late-writes.ts'
 import { acceptQueue } from './accept-queue.ts'
 import { peerOf, peerRules } from './local-peer.ts'
 import { type NodeListener, nodeListener, refuse } from './node-handler.ts'
@@ -85,7 +86,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const clock = options.clock ?? systemClock
   const { workers = 1 } = options
   const pending = boundedPending(gateway, clock, workers)
-  const listener = counted(pending, nodeListener(gateway, { peer }))
+  const listener = counted(pending, nodeListener(gateway, { peer, together: true }))
   const server =
     options.listen === undefined ? createServer(SERVER, listener) : Object.assign(await options.listen(listener), LIMITS)
   if (options.listen !== undefined) upgradeOnlyWebSockets(server)
@@ -98,8 +99,9 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
     queue.opened()
     pending.opened(socket)
   })
+  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', writeLate)
   // Credentials and the declared length are checked before the client gets `100 Continue`.
-  server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, expectContinue: true })))
+  server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, together: true, expectContinue: true })))
   const upgrade = toNodeUpgrade(gateway, { peer, clock, refusal: tooManyHeaders })
   server.on('upgrade', (req, socket, head) => {
     pending.brings(req)
@@ -178,7 +180,8 @@ async function shutDown(gateway: HostedGateway, server: Server, upgrade: NodeUpg
   // Idle keep-alive connections end now, busy ones after their answer.
   server.closeIdleConnections()
   await draining
-  // Drain requests that arrived meanwhile on open connections.
+  // Drain requests that arrived meanwhile on open connections, also those of this turn of the event loop.
+  await endOfTurn()
   await gateway.drain(Math.max(0, until - performance.now()))
   server.closeIdleConnections()
   upgrade.close()
