@@ -38,13 +38,20 @@ describe('requests that arrive in one turn', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it.each([
-    ['with a whole body', JSON_BODY],
-    ['in the middle of the body', JSON_BODY.slice(0, 20)],
-    ['after the head', ''],
-  ])('and whose clients reset the connection at once, %s, leave nothing behind', async (_when, sent) => {
+  const LEAVES = {
+    reset: (socket: Socket) => socket.resetAndDestroy(),
+    close: (socket: Socket) => socket.destroy(),
+    end: (socket: Socket) => socket.resume().end(),
+  }
+  it.each(
+    Object.entries(LEAVES).flatMap(([how, leave]) => [
+      { how, leave, when: 'a whole body', sent: JSON_BODY },
+      { how, leave, when: 'a part of the body', sent: JSON_BODY.slice(0, 20) },
+      { how, leave, when: 'the head', sent: '' },
+    ]),
+  )('leave nothing behind when their clients $how the connection at once after $when', async ({ leave, sent }) => {
     const sockets = await together(Array.from({ length: 20 }, () => request(JSON_BODY, sent)))
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of sockets) leave(socket)
     expect(await rawHttp(port, request(JSON_BODY, JSON_BODY, true))).toMatch(/^HTTP\/1\.1 200 OK/)
     // The drain waits for every request that still runs. Closing the test gateway fails when one was not settled.
     const before = performance.now()
