@@ -1,11 +1,14 @@
 // Lets a socket write at the end of a turn of the event loop. The writes of one turn then leave one after the other. That wakes a peer once
 // for many writes, and the processor's caches hold the code of a write (docs/decisions/46-stages-of-a-turn.md).
 import type { Socket } from 'node:net'
-import { TurnQueue } from '../../core/timing/turn-queue.ts'
 
 type Done = (error?: Error | null) => void
 
-const waiting = new TurnQueue<LateWrite>((write) => write.leave())
+/** A turn that takes longer does not keep its writes until its end, ms. */
+const WAIT_MS = 5
+
+let waiting: LateWrite[] = []
+let since = 0
 /** True while a late write leaves: the pieces that the socket buffered behind it follow at once. */
 let leaving = false
 
@@ -15,6 +18,26 @@ let leaving = false
  */
 export function writeLate(socket: Socket): void {
   new LateWrite(socket)
+}
+
+function wait(write: LateWrite): void {
+  const now = performance.now()
+  if (waiting.push(write) === 1) {
+    since = now
+    setImmediate(leaveAll)
+  } else if (now - since > WAIT_MS) leaveAll()
+}
+
+function leaveAll(): void {
+  const writes = waiting
+  waiting = []
+  let next = 0
+  try {
+    while (next < writes.length) (writes[next++] as LateWrite).leave()
+  } finally {
+    // A listener of a socket threw. The other sockets write all the same.
+    for (; next < writes.length; next++) wait(writes[next] as LateWrite)
+  }
 }
 
 /** A stream has at most one write that its socket has not taken. */
@@ -59,7 +82,7 @@ class LateWrite {
     this.#chunk = chunk
     this.#encoding = encoding
     this.#done = done
-    waiting.add(this)
+    wait(this)
   }
 
   /** @param encoding null: a list of chunks. */

@@ -69,6 +69,21 @@ it('what follows in the same turn leaves with the first piece, without another t
   expect(String(await received)).toBe('abc')
 })
 
+it('a turn that takes long does not keep its writes until its end', async () => {
+  const writes = watchWrites()
+  const first = await pair()
+  const second = await pair()
+  first.socket.write('a')
+  const until = performance.now() + 6
+  while (performance.now() < until);
+  expect(writes).toEqual([])
+  second.socket.write('b')
+  expect(writes).toEqual([first.socket, second.socket])
+  for (const { socket } of [first, second]) socket.end()
+  expect(String(await first.received)).toBe('a')
+  expect(String(await second.received)).toBe('b')
+})
+
 it('bytes written before `destroy` in the same turn arrive', async () => {
   const { socket, received } = await pair()
   socket.write('last words')
