@@ -5,6 +5,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 /** The bytes of a string before the first read in words: most names and values are shorter. */
 const HEAD_BYTES = 128
+/** After so many words without a find, the string is likely base64 or another plain text of some length. */
+const PLAIN_WORDS = 1024
 /** A shorter text is read in bytes only. */
 const WORDS_FROM_BYTES = 512
 const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
@@ -44,6 +46,7 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
   /** Leaves out the bytes of the word that were read before. */
   let unread = -1 << (((at - first) & 3) << 3)
   const stop = Math.min(words.length, index + (most >> 2))
+  let leap = index + PLAIN_WORDS
   while (index < stop) {
     const word = words[index] as number
     // A quote, a backslash and a byte below 0x20 each set the high bit of their byte; `~word` removes bytes that had it before.
@@ -55,6 +58,10 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
     if (found === 0) {
       index++
       unread = -1
+      if (index === leap) {
+        index = afterPlainWords(bytes, words, index, stop)
+        leap = index + PLAIN_WORDS
+      }
       continue
     }
     // The lowest bit is exact. A bit above it may be a carry, so the byte decides.
@@ -65,6 +72,7 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
     else if (byte < 0x20) throw malformed(bytes, at)
     else at++
     index = (at - first) >> 2
+    leap = index + PLAIN_WORDS
     unread = -1 << (((at - first) & 3) << 3)
   }
   at = Math.max(at, first + 4 * index)
@@ -77,6 +85,29 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
     else at++
   }
   throw malformed(bytes, bytes.length)
+}
+
+/**
+ * Returns the index after words that have no quote, no backslash and no control character. The platform looks for the first two, so that
+ * only the third takes a step for each word.
+ */
+function afterPlainWords(bytes: Uint8Array, words: Int32Array, from: number, stop: number): number {
+  const first = words.byteOffset - bytes.byteOffset
+  const rest = bytes.subarray(first + 4 * from, first + 4 * stop)
+  const quote = rest.indexOf(QUOTE)
+  const text = quote === -1 ? rest : rest.subarray(0, quote)
+  const backslash = text.indexOf(BACKSLASH)
+  const end = from + ((backslash === -1 ? text.length : backslash) >> 2)
+  let index = from
+  for (; index + 4 <= end; index += 4) {
+    const a = words[index] as number
+    const b = words[index + 1] as number
+    const c = words[index + 2] as number
+    const d = words[index + 3] as number
+    const found = ((a - 0x20202020) & ~a) | ((b - 0x20202020) & ~b) | ((c - 0x20202020) & ~c) | ((d - 0x20202020) & ~d)
+    if ((found & 0x80808080) !== 0) break
+  }
+  return index
 }
 
 function afterEscape(bytes: Uint8Array, at: number): number {

@@ -4,7 +4,7 @@ import { decodeUtf8 } from '../../../../core/text/bytes.ts'
 import type { HeaderBag } from '../../../../core/types/ports/ports.ts'
 import type { Json, JsonObject } from '../../../../core/types/request/canonical.ts'
 import type { CodecContext, WireBody } from '../../../../core/types/request/dialect.ts'
-import { eachElement, someMember } from '../../shared/byte-search.ts'
+import { eachElement, someMember, startsWith } from '../../shared/byte-search.ts'
 import { isObject } from '../read.ts'
 import { wireCallId } from '../tool-names.ts'
 import { acceptsPartArrays } from './cache-marks.ts'
@@ -58,7 +58,14 @@ function mayContainEdits(body: WireBody, bytes: Uint8Array, codec: CodecContext)
   }
   // Text parts have a `type`.
   if (!body.mayName('type') || !body.mayName('content', 'array')) return false
-  return has('"type"') && (has('"system"') || has('"developer"') || has('"tool"')) && someMember(bytes, 'content', isArray)
+  return has('"type"') && someMember(bytes, 'role', joinsTexts) && someMember(bytes, 'content', isArray)
+}
+
+const JOINING_ROLES = ['"system"', '"developer"', '"tool"']
+
+/** Not every upstream takes arrays of text from these roles. */
+function joinsTexts(bytes: Uint8Array, at: number): boolean {
+  return JOINING_ROLES.some((role) => startsWith(bytes, at, role))
 }
 
 const isArray = (bytes: Uint8Array, at: number): boolean => bytes[at] === 0x5b
