@@ -126,8 +126,10 @@ describe('too much', () => {
         code: 'request_too_large',
         param: null,
       })
-      // A short body of a known length is dropped, and the connection stays. A chunked body has no known end, so its connection closes.
-      expect(over.headers.connection).toBe(chunked || limit > 65_536 ? 'close' : 'keep-alive')
+      // A short body of a known length is dropped, and the connection stays. A chunked body has no known end, so its connection closes,
+      // unless the end has arrived already.
+      if (limit > 65_536) expect(over.headers.connection).toBe('close')
+      else expect(over.headers.connection).toMatch(chunked ? /^(?:close|keep-alive)$/ : /^keep-alive$/)
       // The web entry applies the same rules.
       const web = await t.fetch(path, { method: 'POST', body: padded(endpoint, limit + 1) as unknown as BodyInit })
       expect(web.status).toBe(413)
