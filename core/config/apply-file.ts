@@ -1,5 +1,5 @@
 // Makes the database match the configuration file when an operator asks for it, and writes an audit entry for each change. A start makes
-// the same changes without entries: nobody did them but the file.
+// the same changes without entries, because no operator asked for them.
 import type { ViewHub } from '../db/views.ts'
 import type { AuditLog } from '../services.ts'
 import { wordsOf } from '../text/error-text.ts'

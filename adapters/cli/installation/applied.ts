@@ -1,4 +1,4 @@
-// What `hookgate apply` left behind: its audit entries, and the server that takes up the changes.
+// Finds the audit entries of `hookgate apply`, and the server that takes up its changes.
 import { createClient } from '../../client/index.ts'
 import type { ControlPlane } from '../control-plane/control-plane.ts'
 import { serverAddress } from '../server-address.ts'

@@ -252,7 +252,7 @@ describe('hookgate hooks', () => {
         const first = definePlugin({ name: 'first', setup: (g) => g.hook('settled', () => {}, { before: 'metrics' }) })
         export default defineConfig({ plugins: [...preset(), last(), first()] })`,
     })
-    const { stdout } = await command(['hooks', '--config', 'own.config.ts'], { cwd })
+    const { stdout } = await command(['hooks', '--table', '--config', 'own.config.ts'], { cwd })
     expect(stdout).toMatch(/^settled +observe +\S+ +normal +open/m)
     const lines = stdout
       .split('\n')
