@@ -127,6 +127,12 @@ describe('a failure', () => {
     expect(stderr).toMatch(/was made through the API\.\n {2}why {2}Rename one.*\n {2}fix {2}hookgate plan\n$/)
   })
 
+  it('of a new key names its limits and the budget that new keys get', async () => {
+    const env = { GATEWAY_DATA_DIR: folder({}), GATEWAY_DEFAULT_KEY_BUDGET_USD: '100' }
+    const made = await command(['key', 'create', '--models', 'coder,openai/*', '--rpm', '60'], { cwd: empty, env })
+    expect(made.stderr).toContain('  id 1 · models coder, openai/* · 60 rpm · budget $100.00 monthly (default)\n')
+  })
+
   it('--quiet leaves results and failures only', async () => {
     const env = { GATEWAY_DATA_DIR: folder({}) }
     expect(await command(['key', 'create', '--quiet'], { cwd: empty, env })).toEqual({
