@@ -7,6 +7,7 @@ import { progressBar } from '../output/progress.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk, mayDraw } from '../terminal.ts'
 import { type Applied, appliedSince, entriesNamed } from './applied.ts'
+import { hasUnseenSecret, newKeys, newKeyWords } from './new-keys.ts'
 
 /** Exit code of a plan that found differences. A conflict is one of them; `apply` fails on it. */
 const CHANGES = 3
@@ -49,10 +50,12 @@ export const apply = action({
       const begin = performance.now()
       const steps = await gateway.apply(ACTOR)
       const seconds = (performance.now() - begin) / 1000
-      return { steps, seconds, ...(steps.length > 0 ? await appliedSince(plane, since, ACTOR) : NOTHING) }
+      if (steps.length === 0) return { steps, seconds, ...NOTHING, keys: [] }
+      const shows = process.stdout.isTTY === true && given.json !== true
+      return { steps, seconds, ...(await appliedSince(plane, since, ACTOR)), keys: await newKeys(plane, steps, shows) }
     })
     if (applied === null) return
-    const { steps, seconds, audit, server } = applied
+    const { steps, seconds, audit, server, keys } = applied
     if (given.json) return printJson({ format: FORMAT, data: steps, audit, server })
     if (!asks) show(steps, false, 'No changes to apply.')
     if (steps.length === 0) return
@@ -60,6 +63,10 @@ export const apply = action({
     const seen = server === null ? 'running servers see' : `${server.url} (gen ${server.generation}) sees`
     const done = [`${steps.length}/${steps.length} applied in ${seconds.toFixed(2)} s`, `${seen} it within two seconds`]
     say.log(`${bar}${[...done, entriesNamed(audit)].join(' · ')}`)
+    for (const key of keys) {
+      say.log(`  ${newKeyWords(key)}`)
+      if (key.secret !== null) console.log(key.secret)
+    }
   },
 })
 
@@ -103,8 +110,10 @@ function summaryOf(steps: readonly PlanStep[]): string {
   return conflicts > 0 ? `${text}. \`apply\` refuses until ${conflicts === 1 ? 'it is' : 'they are'} settled.` : text
 }
 
-function described({ action, section, key, name, id, changes }: PlanStep): string {
-  const { sign, style, about } = ACTIONS[action]
+function described(step: PlanStep): string {
+  const { action, section, key, name, id, changes } = step
+  const { sign, style } = ACTIONS[action]
+  const about = hasUnseenSecret(step) ? 'new; `apply` makes its secret and shows it on a terminal' : ACTIONS[action].about
   const row = [...(name === key ? [] : [name]), ...(id === null ? [] : [`row ${id}`]), about].join(', ')
   const head = `${styled(`${sign} ${action}`, style)} ${styled(`${section}.${key}`, 'bold')} (${printable(row)})`
   return [head, ...changes.map((change) => `    ${change.member}: ${printable(difference(change, action))}`)].join('\n')

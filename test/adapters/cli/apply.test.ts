@@ -1,7 +1,8 @@
 // `hookgate apply` names its audit entries, and the server that takes up the changes.
 import { expect, it } from 'vitest'
-import { folder, serving } from './hookgate.ts'
+import { built, folder, serving } from './hookgate.ts'
 import { command } from './in-process.ts'
+import { onTerminal } from './pseudo-terminal.ts'
 
 const file = (config: string) => folder({ 'gateway.config.ts': `export default ${config}` })
 const KEYS = `{ keys: { ci: { label: 'ci' }, dev: { label: 'dev', secret: 'gw_a-secret-of-the-file-itself-0123456789' } } }`
@@ -21,6 +22,28 @@ it('enters each change in the audit log, and names the entries', async () => {
     stderr: expect.stringMatching(/Entries 1 to 4 are whole/),
   })
 })
+
+it('says how to see the secret of a key that has none in the file, and prints none into a pipe', async () => {
+  const env = { GATEWAY_DATA_DIR: folder({}), GATEWAY_PORT: '0' }
+  const cwd = file(KEYS)
+  const plan = await command(['plan'], { cwd, env })
+  expect(plan.stdout).toMatch(/^\+ create keys\.ci \(new; `apply` makes its secret and shows it on a terminal\)\n/m)
+  expect(plan.stdout).toMatch(/^\+ create keys\.dev \(new\)\n/m)
+  const { stdout, stderr } = await command(['apply'], { cwd, env })
+  expect(stderr).toMatch(/ {2}key 1 \(ci\): hookgate key rotate 1 shows a secret\n$/)
+  expect(stdout).not.toMatch(/gw_/)
+})
+
+it('shows it on a terminal, and the key works', async (context) => {
+  await built()
+  const cwd = file(KEYS)
+  const session = await onTerminal('apply --yes', [], { cwd, env: { GATEWAY_PORT: '0' } })
+  if (session === null) return context.skip('no `script` on this machine')
+  const [secret = ''] = /(?<=key 1 \(ci\), shown once: store it now\s+)gw_\w+/.exec(session.shown) ?? []
+  const listed = await command(['key', 'list'], { cwd, env: { GATEWAY_DATA_DIR: `${cwd}/data` } })
+  expect(listed.stdout).toMatch(new RegExp(`^1 +ci +…${secret.slice(-4)} `, 'm'))
+  expect(secret).toMatch(/^gw_\w{47}$/)
+}, 60_000)
 
 /** A server without a file has this connection. */
 const AND_ECHO = KEYS.replace('{', `{ connections: { echo: { provider: 'echo' } },`)
