@@ -1,6 +1,7 @@
 // createGateway: assembles one gateway from a configuration and its ports. All state belongs to the returned object.
 import { invoke } from './calls/invoke.ts'
 import { SwapRemoveList } from './collections/swap-remove-list.ts'
+import { applyFile } from './config/apply-file.ts'
 import { type Configuration, configurationOf } from './config/configuration.ts'
 import { fileOptions, type GatewayConfig, parseConfig, sectionsOf } from './config/define.ts'
 import { type Env, readEnv, tellOfRestart } from './config/env.ts'
@@ -69,8 +70,8 @@ export interface HostedGateway extends Gateway {
   refuseReload(error: unknown): void
   /** Lists the steps that reconciling the configuration file would take now. */
   plan(): Promise<readonly PlanStep[]>
-  /** Takes those steps. @throws Error for a name that is taken. */
-  apply(): Promise<readonly PlanStep[]>
+  /** Takes those steps. @param actor of their audit entries. @throws Error for a name that is taken. */
+  apply(actor?: string): Promise<readonly PlanStep[]>
 }
 
 /** After a reload, running requests keep their generation for at most this time. */
@@ -121,7 +122,6 @@ export async function createGateway(config: object, ports: Ports, create: Create
   const heartbeat = pace(takeOptions)
   const names = naming()
   const status = gatewayStatus(ports, runtime, live, () => succession.refused)
-
   const portable = portableRows(() => runtime.generation, db, views)
   const configPlan = configPlanOf(() => [runtime.generation.resources, sectionsOf(parsed)], db)
   const lasting = lastingServices(ports, shared, runtime)
@@ -264,7 +264,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     listening: status.listening,
     refuseReload: succession.refuse,
     plan: configPlan.checked,
-    apply: async () => (db && views ? reconcile(runtime.generation.resources, sectionsOf(parsed), db, views) : []),
+    apply: (actor) => applyFile(runtime.generation, sectionsOf(parsed), shared, actor),
     reload: (nextConfig) =>
       succession.change(async () => {
         const previous = runtime.generation

@@ -3,7 +3,7 @@
 export const ABOUTS: Readonly<Record<string, string>> = {
   serve: 'Serve the gateway (default).',
   dev: 'Serve while you write plugins: changed files are loaded at once, and each request is printed.',
-  init: 'Guide the first run: a provider and its key, tested; where to keep it; a client key; a first request.',
+  init: 'Guide the first run: a provider and its key, tested; a client key; a first request; where to keep the connection.',
   signup: 'Create the first account, with an organization or as a system administrator.',
   usage: 'Show what was used and what it cost, by provider, model, key, virtual model and cost center.',
   digest: 'Show the digest of a week: what was saved, and the largest opportunities now.',

@@ -17,9 +17,18 @@ export interface EventsOptions {
   readonly clock?: Pick<Clock, 'sleep'>
 }
 
+/** The first message of each connection. */
+export interface Hello {
+  readonly version: string
+  /** Events that the gateway keeps for readers that come back. */
+  readonly buffer: number
+  /** Number of the configuration in the process that answers. Callers without the role `system` do not get it. */
+  readonly generation?: number
+}
+
 /** One message of the stream. `id` is that of the event, for `lastEventId`. */
 export type LiveMessage =
-  | { readonly event: 'hello'; readonly data: { readonly version: string; readonly buffer: number }; readonly id: string | null }
+  | { readonly event: 'hello'; readonly data: Hello; readonly id: string | null }
   /** A request has ended. */
   | { readonly event: 'request'; readonly data: LiveEvent; readonly id: string | null }
   /** An account, a budget or the configuration has changed. */

@@ -31,10 +31,12 @@ export interface LiveEvent {
 type Message =
   | { kind: 'request'; event: LiveEvent; id: string | undefined }
   | { kind: 'missed'; missed: number }
-  /** `of`: what changed, such as `breaker` or `reload`. */
-  | { kind: 'state'; of: string; id: string | undefined }
-  | { kind: 'hello'; version: string; id: string | undefined }
-  | { kind: 'up'; id?: string | undefined }
+  /** `of`: what changed, such as `breaker` or `reload`; `subject`: which one. */
+  | { kind: 'state'; of: string; subject: string; id: string | undefined }
+  | { kind: 'hello'; version: string; generation: number | null; id: string | undefined }
+  | { kind: 'up' }
+  /** To a tab that joins, in place of the first message. */
+  | { kind: 'greeting'; generation: number | null; id: string | undefined }
   | { kind: 'down' }
 
 /** `absent`: this gateway has no such stream. */
@@ -43,6 +45,8 @@ export type LiveState = 'off' | 'connecting' | 'live' | 'lost' | 'absent'
 export const liveState = signal<LiveState>('off')
 /** Epoch ms of the last sign of life. */
 export const liveAt = signal(0)
+/** Number of the configuration that serves; null: not known, or not for this operator. */
+export const liveGeneration = signal<number | null>(null)
 
 const HIDDEN_MS = 60_000
 const RETRY_MS = [1000, 2000, 5000, 10_000]
@@ -70,6 +74,7 @@ document.addEventListener('visibilitychange', () => {
 
 // Another session may see other requests.
 token.subscribe(() => {
+  liveGeneration.value = null
   if (tabs === null) return
   stop()
   start()
@@ -82,7 +87,8 @@ function start(): void {
     name: `hookgate-live ${token.value?.slice(-12) ?? ''}`,
     read,
     receive,
-    greeting: () => (liveState.peek() === 'live' ? { kind: 'up', id: lastId ?? undefined } : null),
+    greeting: () =>
+      liveState.peek() === 'live' ? { kind: 'greeting', id: lastId ?? undefined, generation: liveGeneration.peek() } : null,
   })
 }
 
@@ -98,12 +104,17 @@ function receive(message: Message): void {
   if (message.kind !== 'down') liveAt.value = gatewayTime()
   liveState.value = message.kind === 'down' ? 'lost' : 'live'
   if (message.kind === 'hello') seenVersion(message.version)
+  if ('generation' in message) liveGeneration.value = message.generation
   // The lost stream may be the first sign that the gateway is gone; when it is back, what is on the screen is old.
   if (message.kind === 'down') void invalidate('/healthz')
   if (back) void invalidateAll()
   if ('id' in message && message.id !== undefined) lastId = message.id
   if (message.kind === 'state') void invalidate('/api/attention', '/api/providers', '/api/budgets', '/api/quota')
-  if (message.kind === 'state' && message.of === 'reload') void invalidate('/api/plugins')
+  if (message.kind === 'state' && message.of === 'reload') {
+    // The first message names the generation to those who may know it.
+    if (liveGeneration.peek() !== null) liveGeneration.value = Number(message.subject)
+    void invalidate('/api/plugins')
+  }
   for (const listener of listeners) listener(message)
 }
 
@@ -136,10 +147,13 @@ async function readOnce(tell: (message: Message) => void, signal: AbortSignal, o
     }
     const { event, data, id } = message
     if (event === 'lagged') tell({ kind: 'missed', missed: (JSON.parse(data) as { missed: number }).missed })
-    else if (event === 'hello')
-      tell({ kind: 'hello', version: (JSON.parse(data) as { version: string }).version, id: id || undefined })
-    else if (event === 'state') tell({ kind: 'state', of: (JSON.parse(data) as { kind: string }).kind, id: id || undefined })
-    else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
+    else if (event === 'hello') {
+      const { version, generation = null } = JSON.parse(data) as { version: string; generation?: number }
+      tell({ kind: 'hello', version, generation, id: id || undefined })
+    } else if (event === 'state') {
+      const { kind: of, id: subject } = JSON.parse(data) as { kind: string; id: string }
+      tell({ kind: 'state', of, subject, id: id || undefined })
+    } else if (event === 'request') tell({ kind: 'request', event: JSON.parse(data) as LiveEvent, id: id || undefined })
   }
 }
 

@@ -8,8 +8,6 @@ export interface HubOptions {
   readonly clock: Clock
   /** Number of stored events of each organization. */
   readonly size: number
-  /** The first frame of each stream. */
-  readonly hello: string
   /** Returns true when all listeners must end. */
   draining(): boolean
   /** Set in a worker: events of all workers come through it. */
@@ -23,6 +21,8 @@ export interface Listening {
   readonly session: string
   /** `Last-Event-ID`, as the client sent it. */
   readonly lastEventId: string | null
+  /** Data of the first event. */
+  readonly hello: object
   /** Called with every ping: false ends the stream. */
   allowed(): Promise<boolean>
 }
@@ -53,7 +53,7 @@ interface Channel {
   readonly listeners: Set<Subscriber>
 }
 
-export function liveHub({ clock, size, hello, draining, relay, lagged }: HubOptions): Hub {
+export function liveHub({ clock, size, draining, relay, lagged }: HubOptions): Hub {
   /** In the order of their last event. */
   const channels = new Map<number, Channel>()
   const pings = new Map<Subscriber, { at: number; listening: Listening }>()
@@ -130,7 +130,8 @@ export function liveHub({ clock, size, hello, draining, relay, lagged }: HubOpti
       const now = clock.monotonic()
       const from = startOf(ring, listening.lastEventId)
       // A listener that leaves before its first event can come back without a loss: it knows where it began.
-      const subscriber: Subscriber = new Subscriber(ring, from, `id: ${from - 1}\n${hello}`, now, {
+      const hello = `id: ${from - 1}\nevent: hello\ndata: ${JSON.stringify(listening.hello)}\n\n`
+      const subscriber: Subscriber = new Subscriber(ring, from, hello, now, {
         lagged,
         ended() {
           listeners.delete(subscriber)

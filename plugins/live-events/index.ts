@@ -37,6 +37,7 @@ export const liveEvents = definePlugin({
   setup(gateway, { buffer, maxListeners, maxPerSession }) {
     const { clock, metrics } = gateway
     const status = gateway.use('status')
+    const plugins = gateway.use('plugins')
     const operators = gateway.optional('operators')
     const siblings = gateway.optional('siblings')()
     const lagged = metrics.tally('live_events_lagged_total', 'Live events that a listener was too slow for.', []).series()
@@ -44,7 +45,6 @@ export const liveEvents = definePlugin({
     const hub = liveHub({
       clock,
       size: buffer,
-      hello: `event: hello\ndata: ${JSON.stringify({ version: status.version, buffer })}\n\n`,
       draining: () => status.state === 'draining',
       relay: siblings && relayOf(siblings),
       lagged(events) {
@@ -88,6 +88,12 @@ export const liveEvents = definePlugin({
         const stream = hub.listen({
           orgId,
           session,
+          hello: {
+            version: status.version,
+            buffer,
+            // As GET /api/plugins, which needs this role.
+            ...(operator.role === 'system' && { generation: plugins.sealed().serving?.generation ?? 1 }),
+          },
           lastEventId: request.headers.get('last-event-id'),
           // A session that has ended receives no more events.
           allowed: () =>

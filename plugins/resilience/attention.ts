@@ -6,6 +6,10 @@ import { recordOf } from './api.ts'
 import { MAJOR, type OutageWatch } from './events.ts'
 import { type Moves, movedText, together } from './moves.ts'
 import type { AccountStateRecord } from './service.ts'
+import type { Slowdown } from './slowdown.ts'
+
+/** Facts of one list that are compared with the time before: each reads rows. */
+const MOST_LOOKS = 5
 
 type Account = ReturnType<Services['accounts']['list']>[number]
 
@@ -14,6 +18,7 @@ export function accountFacts(
   book: AccountBook,
   outage: OutageWatch,
   moves: Pick<Moves, 'read'>,
+  slower: Slowdown,
 ): AttentionFacts {
   const { clock } = gateway
   const accounts = gateway.use('accounts')
@@ -46,10 +51,26 @@ export function accountFacts(
       const effect = movedOf([account]) ?? effectOf(account.connection.provider, others(account))
       return accountFact(account, state, since, effect)
     })
+    let looks = MOST_LOOKS
+    const timed = async (item: AttentionItem, some: readonly Account[]): Promise<AttentionItem> => {
+      // A lock is no failure: what its requests took before tells nothing.
+      if (item.since === null || item.kind === 'models_locked' || looks-- <= 0) return item
+      const ids = some.map(({ connection }) => connection.id)
+      // Without the database there is still the rest of the fact.
+      const words = await slower(orgId, ids, item.since).catch(() => null)
+      return words === null ? item : { ...item, effect: `${item.effect} ${words}` }
+    }
     const providers = new Set(mine.map(({ connection }) => connection.provider))
     const outages = outage.current(orgId).filter(({ provider }) => providers.has(provider))
-    const moved = (provider: string) => movedOf(mine.filter(({ connection }) => connection.provider === provider))
-    return [...items, ...outages.map(({ provider, errors, since }) => outageFact(provider, errors, wall(since), moved(provider)))]
+    const ofProvider = (provider: string) => mine.filter(({ connection }) => connection.provider === provider)
+    const facts = outages.map(({ provider, errors, since }) =>
+      outageFact(provider, errors, wall(since), movedOf(ofProvider(provider))),
+    )
+    const ofItem = ({ subject }: AttentionItem) => mine.filter(({ connection }) => connection.id === subject.id)
+    return Promise.all([
+      ...items.map((item) => timed(item, ofItem(item))),
+      ...facts.map((item) => timed(item, ofProvider(item.subject.id))),
+    ])
   }
 }
 

@@ -23,6 +23,7 @@ import { accessOf, candidatesHook } from './request/candidates.ts'
 import { capacityOf } from './request/capacity.ts'
 import { cooldownWait } from './request/cooldown-wait.ts'
 import { renewal } from './request/renewal.ts'
+import { slowdown } from './slowdown.ts'
 import { stateChanges } from './state-changes.ts'
 
 /** Provides the service `accountState`. */
@@ -195,7 +196,8 @@ export const resilience = definePlugin({
     lockRoutes(gateway, book)
     if (config.healthCheckIntervalSecs) startProber(gateway, book, metrics, config.healthCheckIntervalSecs * 1000)
     const takeBack = accounts.extend({ state: (connection) => ({ ...recordOf(book.of(connection.id), connection, clock) }) })
-    const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage, moves))
+    const slower = slowdown(gateway.optional('ledger'), clock)
+    const silence = gateway.use('attention').contribute('resilience', accountFacts(gateway, book, outage, moves, slower))
     return async () => {
       silence()
       moves.close()

@@ -2,17 +2,14 @@
 import { request } from 'undici/index.js'
 import { VERSION } from '../../../core/version.ts'
 import type { Surroundings } from '../place.ts'
+import { serverAddress } from '../server-address.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const PATIENCE_MS = 2000
-const EVERY_ADDRESS = new Set(['0.0.0.0', '::', '[::]'])
 
 export async function checkServer({ env }: Surroundings): Promise<Finding[]> {
-  const given = env.get<string>('HOST')
-  const host = EVERY_ADDRESS.has(given) ? '127.0.0.1' : given
-  const port = env.get<number>('PORT')
-  if (port === 0) return []
-  const base = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+  const base = serverAddress(env)
+  if (base === null) return []
   const health = await answerOf(`${base}/healthz`)
   if (health === null) return [ok('server', `No server answers at ${base}.`)]
   const { version, status } = health.body as { version?: unknown; status?: unknown }

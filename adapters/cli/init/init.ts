@@ -1,31 +1,25 @@
 // `hookgate init`: the guided first run. It asks on a terminal; with --yes it takes flags and defaults. Running it again is harmless.
 import { relative } from 'node:path'
 import { action, JSON_FLAG, PLACE } from '../action.ts'
-import { allKeys } from '../control-plane/all-keys.ts'
-import { type ControlPlane, withControlPlane } from '../control-plane/control-plane.ts'
+import { withControlPlane } from '../control-plane/control-plane.ts'
 import { failUsage } from '../fail.ts'
 import { list } from '../flag-values.ts'
-import { milliseconds, usd } from '../output/figures.ts'
+import { milliseconds } from '../output/figures.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk } from '../terminal.ts'
 import { existingConfig } from './existing-config.ts'
-import { type FirstRequest, firstRequest } from './first-request.ts'
 import { type Kept, keep } from './keep-step.ts'
+import { clientKey, keyWords } from './key-step.ts'
 import { type Connected, connect } from './provider-step.ts'
-import { choose, text } from './questions.ts'
+import { choose } from './questions.ts'
+import { request, requestWords } from './request-step.ts'
 
-const STEPS = ['provider', 'test', 'keep', 'key', 'request'] as const
-
-interface ClientKey {
-  readonly id: number
-  readonly label: string
-  /** Absent of a key that exists already: its secret was shown once. */
-  readonly key?: string
-}
+const STEPS = ['provider', 'test', 'key', 'request', 'keep'] as const
 
 export const init = action({
   name: 'init',
-  description: 'Guide the first run: a provider and its key, tested; where to keep it; a client key; a first request.',
+  description:
+    'Guide the first run: a provider and its key, tested; a client key; a first request; where to keep the connection.',
   args: {
     yes: { type: 'boolean', description: 'Ask nothing: take the flags and the defaults' },
     provider: { type: 'string', description: 'echo, openai, ollama … or skip; default with --yes: echo', valueHint: 'id' },
@@ -60,28 +54,27 @@ export const init = action({
     const connected = skips.has('provider') ? null : await connect(given, asks, skips.has('test'))
     told(1, 'provider', connected === null ? 'skipped' : `${connected.draft.provider}/${connected.draft.label}`)
     told(2, 'test', testWords(connected))
-    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks, file.path)
-    told(3, 'keep', kept?.words ?? 'skipped')
     const { key, sent } = await withControlPlane(
       given,
       async (plane) => {
         const key = skips.has('key') ? null : await clientKey(plane, given['client-key'], asks)
-        told(4, 'key', keyWords(key))
-        const model = await modelFor(plane, connected, kept, given.model)
-        const sends = !skips.has('request') && model !== null
-        const sent = sends ? await firstRequest(plane, model, key?.key ?? null) : null
-        told(5, 'request', sent === null ? 'skipped' : requestWords(sent))
+        told(3, 'key', keyWords(key))
+        // Shown now: Ctrl-C at a later question must not lose it.
+        if (key?.key !== undefined && !given.json) console.log(key.key)
+        const sent = skips.has('request') ? null : await request(plane, connected, key, given.model)
+        told(4, 'request', sent === null ? 'skipped' : requestWords(sent))
         return { key, sent }
       },
       { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' },
     )
+    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks, file.path)
+    told(5, 'keep', kept?.words ?? 'skipped')
     const code = sent !== null && sent.status >= 400 ? 1 : 0
     if (given.json) {
       const { provider, label } = connected?.draft ?? { provider: null, label: null }
       printJson({ provider, label, test: connected?.test ?? null, kept: kept?.where ?? null, key, request: sent })
       return code
     }
-    if (key?.key !== undefined) console.log(key.key)
     say.info('Next: `hookgate serve`, then open http://127.0.0.1:8788 in a browser.')
     return code
   },
@@ -119,40 +112,4 @@ async function keptWhere(
 
 function databaseHint(file: string | null): string {
   return file === null ? 'the key is sealed' : `the key is sealed; ${relative(process.cwd(), file)} exists and is not changed`
-}
-
-/** Makes the key, unless one with the label exists. */
-async function clientKey({ call }: ControlPlane, asked: string | undefined, asks: boolean): Promise<ClientKey | null> {
-  const label = asked ?? (asks ? await text('Label of your client key (`skip` for none):', 'me') : 'me')
-  if (label === 'skip') return null
-  const there = (await allKeys<ClientKey>(call, { q: label.slice(0, 200) })).find((key) => key.label === label)
-  if (there !== undefined) return { id: there.id, label }
-  const { id, key } = await call<Required<ClientKey>>('POST', '/api/keys', { label })
-  return { id, label, key }
-}
-
-function keyWords(key: ClientKey | null): string {
-  if (key === null) return 'skipped'
-  if (key.key === undefined) return `key ${key.id} (${key.label}) is there already; its secret was shown once`
-  return `key ${key.id} (${key.label}) is made; its secret is shown this once`
-}
-
-/** Returns the model of the first request, with its provider; null when no connection is usable. A connection that is not kept has none. */
-async function modelFor(
-  { call }: ControlPlane,
-  connected: Connected | null,
-  kept: Kept | null,
-  asked: string | undefined,
-): Promise<string | null> {
-  const model = asked ?? (kept === null ? null : connected?.test?.model)
-  if (connected !== null && model) return `${connected.draft.provider}/${model}`
-  const { data } = await call<{ data: { id: string }[] }>('GET', '/api/models')
-  return data[0]?.id ?? null
-}
-
-function requestWords({ status, model, answer, tokens, cost_usd }: FirstRequest): string {
-  const short = answer.length > 60 ? `${answer.slice(0, 60)}…` : answer
-  if (status >= 400) return `${model} ${status}: ${short}`
-  const bill = tokens === null ? '' : ` · ${tokens.prompt}+${tokens.completion} tokens · ${usd(cost_usd)}`
-  return `${model} ${status} “${short}”${bill}`
 }

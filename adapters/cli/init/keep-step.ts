@@ -55,7 +55,7 @@ async function inFile(place: Place, { draft, variable, isSet }: Connected): Prom
     process.env[variable] = draft.apiKey
   }
   writeConfig(folder, configText(draft, variable))
-  await withControlPlane(place, ({ gateway }: ControlPlane) => gateway.apply())
+  await withControlPlane(place, ({ gateway }: ControlPlane) => gateway.apply('cli'))
   const secret = variable === null ? '' : ` with secret.env('${variable}')${inEnv ? '; the key is in .env, mode 0600' : ''}`
   return { where: 'file', words: `gateway.config.ts${secret}` }
 }

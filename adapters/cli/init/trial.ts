@@ -34,10 +34,10 @@ export interface Tried {
 /** Names of variables that lead to stored data or limit callers; the trial must not see them. */
 const STORES = /^(?:GATEWAY_)?(?:DATABASE_URL|REDIS_URL|DATA_DIR|MASTER_KEY\w*|CONFIG|PROFILE|REQUIRE_API_KEY|DASHBOARD\w*)$/
 
-export async function inMemory<T>(connections: object, work: (plane: ControlPlane) => Promise<T>): Promise<T> {
+export async function inMemory<T>(config: object, work: (plane: ControlPlane) => Promise<T>): Promise<T> {
   const { createGateway } = await import('../../node/gateway.ts')
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !STORES.test(name)))
-  const gateway = await createGateway({ connections } as object, { log: silentLog, env })
+  const gateway = await createGateway(config, { log: silentLog, env })
   try {
     return await work(planeOf(gateway))
   } finally {
@@ -52,7 +52,7 @@ export async function vendors(): Promise<readonly Vendor[]> {
 
 /** Sends one small request over the connection and counts its models. @throws ApiFailure for a wrong draft. */
 export function tried(draft: Draft, asked: string | undefined): Promise<Tried> {
-  return inMemory({ main: draft }, async ({ call }) => {
+  return inMemory({ connections: { main: draft } }, async ({ call }) => {
     const { data: connections } = await call<{ data: { id: number }[] }>('GET', '/api/providers')
     const path = `/api/providers/${connections[0]?.id}/test`
     const { data: listed } = await call<{ data: { model: string; source: string }[] }>('GET', '/api/model-catalog')

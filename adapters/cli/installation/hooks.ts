@@ -1,13 +1,15 @@
-// `hookgate hooks`: prints the sealed order of every hook for the current configuration.
+// `hookgate hooks`: draws the pipeline of the current configuration, with the sealed order of every hook.
 import { readEnv } from '../../../core/config/env.ts'
 import { silentLog } from '../../../core/log.ts'
 import { loadGateway } from '../../node/loading/load-gateway.ts'
 import { action } from '../action.ts'
-import { table } from '../output/table.ts'
+import { table, terminalColumns } from '../output/table.ts'
+import { pipelinePicture } from './pipeline-picture.ts'
 
 const args = {
   config: { type: 'string', description: 'Configuration file (GATEWAY_CONFIG)' },
-  json: { type: 'boolean', description: 'JSON instead of a table' },
+  table: { type: 'boolean', description: 'A row for each handler, with its order, timeout and what its failure means' },
+  json: { type: 'boolean', description: 'JSON for scripts' },
 } as const
 
 export const hooksCommand = action({
@@ -24,7 +26,10 @@ export const hooksCommand = action({
     })
     const sealed = loaded.gateway.hooks
     if (given.json) console.log(JSON.stringify(sealed, null, 2))
-    else {
+    else if (given.table !== true) {
+      const own = loaded.gateway.plugins().filter(({ origin }) => origin.kind !== 'hookgate')
+      console.log(pipelinePicture(sealed, new Set(own.map(({ name }) => name)), terminalColumns()))
+    } else {
       const rows = sealed.flatMap(({ hook, kind, handlers }) =>
         handlers.length === 0
           ? [[hook, kind, '-', '', '', '']]

@@ -6,11 +6,16 @@ import { readControlPlane, withControlPlane } from '../control-plane/control-pla
 import { progressBar } from '../output/progress.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk, mayDraw } from '../terminal.ts'
+import { type Applied, appliedSince, entriesNamed } from './applied.ts'
+import { hasUnseenSecret, newKeys, newKeyWords } from './new-keys.ts'
 
 /** Exit code of a plan that found differences. A conflict is one of them; `apply` fails on it. */
 const CHANGES = 3
 /** Version of the JSON output. It goes up when a member is removed or changes its meaning. */
 const FORMAT = 1
+/** Audit entries name it as the actor, as for every other change by the command line. */
+const ACTOR = 'cli'
+const NOTHING: Applied = { audit: [], server: null }
 
 export const plan = action({
   name: 'plan',
@@ -34,22 +39,34 @@ export const apply = action({
   },
   async run(given) {
     const asks = given.yes !== true && given.json !== true && mayAsk()
-    const applied = await withControlPlane(given, async ({ gateway }) => {
+    const applied = await withControlPlane(given, async (plane) => {
+      const { gateway } = plane
       if (asks) {
         const steps = await gateway.plan()
         show(steps, false, 'No changes to apply.')
         if (steps.length === 0 || !(await agreed(steps.length))) return null
       }
+      const since = new Date()
       const begin = performance.now()
-      const steps = await gateway.apply()
-      return { steps, seconds: (performance.now() - begin) / 1000 }
+      const steps = await gateway.apply(ACTOR)
+      const seconds = (performance.now() - begin) / 1000
+      if (steps.length === 0) return { steps, seconds, ...NOTHING, keys: [] }
+      const shows = process.stdout.isTTY === true && given.json !== true
+      return { steps, seconds, ...(await appliedSince(plane, since, ACTOR)), keys: await newKeys(plane, steps, shows) }
     })
     if (applied === null) return
-    const { steps, seconds } = applied
-    if (!asks) show(steps, given.json, 'No changes to apply.')
-    if (steps.length === 0 || given.json) return
+    const { steps, seconds, audit, server, keys } = applied
+    if (given.json) return printJson({ format: FORMAT, data: steps, audit, server })
+    if (!asks) show(steps, false, 'No changes to apply.')
+    if (steps.length === 0) return
     const bar = mayDraw() ? `${progressBar(1)} ` : ''
-    say.log(`${bar}${steps.length}/${steps.length} applied in ${seconds.toFixed(2)} s; running servers see it within two seconds`)
+    const seen = server === null ? 'running servers see' : `${server.url} (gen ${server.generation}) sees`
+    const done = [`${steps.length}/${steps.length} applied in ${seconds.toFixed(2)} s`, `${seen} it within two seconds`]
+    say.log(`${bar}${[...done, entriesNamed(audit)].join(' · ')}`)
+    for (const key of keys) {
+      say.log(`  ${newKeyWords(key)}`)
+      if (key.secret !== null) console.log(key.secret)
+    }
   },
 })
 
@@ -93,8 +110,10 @@ function summaryOf(steps: readonly PlanStep[]): string {
   return conflicts > 0 ? `${text}. \`apply\` refuses until ${conflicts === 1 ? 'it is' : 'they are'} settled.` : text
 }
 
-function described({ action, section, key, name, id, changes }: PlanStep): string {
-  const { sign, style, about } = ACTIONS[action]
+function described(step: PlanStep): string {
+  const { action, section, key, name, id, changes } = step
+  const { sign, style } = ACTIONS[action]
+  const about = hasUnseenSecret(step) ? 'new; `apply` makes its secret and shows it on a terminal' : ACTIONS[action].about
   const row = [...(name === key ? [] : [name]), ...(id === null ? [] : [`row ${id}`]), about].join(', ')
   const head = `${styled(`${sign} ${action}`, style)} ${styled(`${section}.${key}`, 'bold')} (${printable(row)})`
   return [head, ...changes.map((change) => `    ${change.member}: ${printable(difference(change, action))}`)].join('\n')

@@ -55,7 +55,7 @@ function modelOf({ provider, model, virtual_model, requested_model }: LogRow): s
 function remarks({ error_code, attempts, cached, source }: LogRow): string {
   return [
     ...(error_code === null ? [] : [cell(error_code)]),
-    ...(attempts > 1 ? [`${attempts} calls`] : []),
+    ...(attempts > 1 ? [`${attempts} tries`] : []),
     ...(cached ? ['cached'] : []),
     ...(source === 'api' ? [] : [cell(source)]),
   ].join(', ')

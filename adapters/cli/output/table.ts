@@ -57,7 +57,8 @@ function fitted(widths: readonly number[], least: readonly number[], columns = t
   return fitted
 }
 
-function terminalColumns(): number {
+/** Output to a file or pipe has any width. */
+export function terminalColumns(): number {
   return process.stdout.isTTY === true && !isWide() ? process.stdout.columns : Number.POSITIVE_INFINITY
 }
 

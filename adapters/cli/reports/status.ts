@@ -3,6 +3,7 @@ import { action, JSON_FLAG, PLANE } from '../action.ts'
 import { readControlPlane } from '../control-plane/control-plane.ts'
 import { localTime } from '../output/figures.ts'
 import { cell, printable, printJson, say, styled, table } from '../output/table.ts'
+import { isServed, serverAddress } from '../server-address.ts'
 
 interface Item {
   severity: 'critical' | 'warning'
@@ -17,13 +18,18 @@ export const statusCommand = action({
   description: 'Print what needs attention, from the database; exit 1 when something is critical.',
   args: { ...JSON_FLAG, ...PLANE },
   async run(given) {
-    const found = await readControlPlane(given, ({ call }) => call<{ data: Item[] }>('GET', '/api/attention'))
+    const { found, server } = await readControlPlane(given, async (plane) => ({
+      found: await plane.call<{ data: Item[] }>('GET', '/api/attention'),
+      server: given.url === undefined ? serverAddress(plane.gateway.env) : null,
+    }))
     const critical = found.data.filter(({ severity }) => severity === 'critical').length
     const code = critical > 0 ? 1 : 0
     if (given.json) {
       printJson(found)
       return code
     }
+    if (server !== null && (await isServed(server)))
+      say.info(`Open circuits are in the memory of the server: \`hookgate status --url ${server}\` lists them too.`)
     if (found.data.length === 0) {
       say.success('Nothing needs attention.')
       return code

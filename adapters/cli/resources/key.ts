@@ -4,6 +4,7 @@ import { allKeys, type KeyPage } from '../control-plane/all-keys.ts'
 import { type ControlPlane, queryOf, readQuickly, withControlPlane } from '../control-plane/control-plane.ts'
 import { count, id, list } from '../flag-values.ts'
 import { future } from '../instants.ts'
+import { usd } from '../output/figures.ts'
 import { cell, printJson, say, styled, table } from '../output/table.ts'
 
 interface Key {
@@ -52,9 +53,12 @@ export const create = action({
       cost_center: given['cost-center'],
       expires_at: future('expires', given.expires),
     }
-    const made = await withControlPlane(given, ({ call }) => call<MadeKey>('POST', '/api/keys', body))
+    const { made, budgets } = await withControlPlane(given, async ({ call }) => {
+      const made = await call<MadeKey>('POST', '/api/keys', body)
+      return { made, budgets: given.json ? [] : await budgetsOf(call, made.id) }
+    })
     show(made, given.json, `Key ${made.id} (${made.label}) is made. The secret is shown this once.`)
-    if (!given.json) await hint(made, given.url)
+    if (!given.json) await hint(made, budgets, given.url)
   },
 })
 
@@ -155,16 +159,32 @@ function show(made: MadeKey, json: boolean | undefined, words: string): void {
   console.log(made.key)
 }
 
+interface Budget {
+  scope: string
+  entity_id: number | null
+  window: string
+  hard_limit_usd: number
+}
+
+/** Names the budget that GATEWAY_DEFAULT_KEY_BUDGET_USD gave the key. Without it the secret is still worth printing. */
+async function budgetsOf(call: ControlPlane['call'], key: number): Promise<string[]> {
+  const { data } = await call<{ data: Budget[] }>('GET', '/api/budgets').catch(() => ({ data: [] }))
+  const own = data.filter(({ scope, entity_id }) => scope === 'key' && entity_id === key)
+  return own.map(({ window, hard_limit_usd }) => `budget ${usd(hard_limit_usd)} ${window} (default)`)
+}
+
 /** Says what the key may do, and how to call with it. */
 async function hint(
   { id, allowed_models, rate_limit_rpm, rate_limit_tpm, expires_at }: MadeKey,
+  budgets: readonly string[],
   server: string | undefined,
 ): Promise<void> {
   const limits = [
     `id ${id}`,
-    `models ${allowed_models.length === 0 ? 'all' : cell(allowed_models)}`,
+    `models ${allowed_models.length === 0 ? 'all' : cell(allowed_models.join(', '))}`,
     ...(rate_limit_rpm === null ? [] : [`${rate_limit_rpm} rpm`]),
     ...(rate_limit_tpm === null ? [] : [`${rate_limit_tpm} tpm`]),
+    ...budgets,
     ...(expires_at === null ? [] : [`until ${expires_at}`]),
   ]
   const { GATEWAY_HOST = '127.0.0.1', GATEWAY_PORT = '8788' } = process.env

@@ -1,6 +1,6 @@
 // For each model of a simulation: which account answered how often, and which were skipped and why.
 import type { RequestLine } from '../../simulation/lines.ts'
-import { bar, milliseconds } from '../output/figures.ts'
+import { bar, milliseconds, usd } from '../output/figures.ts'
 import { printable, styled } from '../output/table.ts'
 import { type FirstDifference, p95, servedBy } from './compare.ts'
 
@@ -50,11 +50,23 @@ export function comparisonText(
 ): string {
   const rate = (lines: readonly RequestLine[]): string =>
     `${((lines.filter(({ status }) => status < 400).length / lines.length) * 100).toFixed(1)} %`
-  const head = `against the saved config: ok ${rate(saved)} → ${rate(now)}   p95 ${milliseconds(p95(saved))} → ${milliseconds(p95(now))}`
+  const head = `against the saved config: ok ${rate(saved)} → ${rate(now)}   p95 ${milliseconds(p95(saved))} → ${milliseconds(p95(now))}   ${costText(saved, now)}`
   if (difference === null) return `${head}\nno request has another outcome`
   const { request, saved: was, now: is } = difference
   const more = explained ? '' : `     --explain ${request}`
   return `${head}\nfirst difference to the saved config: request ${request} (${printable(was)} → ${printable(is)})${more}`
+}
+
+/** For example `cost +4.2 %`. Requests without a known price are not in it, and are counted when the sides have another number of them. */
+function costText(saved: readonly RequestLine[], now: readonly RequestLine[]): string {
+  const sum = (lines: readonly RequestLine[]): number => lines.reduce((total, { cost_usd }) => total + (cost_usd ?? 0), 0)
+  const unpriced = (lines: readonly RequestLine[]): number =>
+    lines.filter(({ status, cost_usd }) => status < 400 && cost_usd === null).length
+  const [was, is] = [sum(saved), sum(now)]
+  const percent = was === 0 ? 0 : ((is - was) / was) * 100
+  const text = was === 0 && is !== 0 ? `${usd(was)} → ${usd(is)}` : `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
+  const [before, after] = [unpriced(saved), unpriced(now)]
+  return `cost ${text}${before === after ? '' : ` (without a known price: ${before} → ${after})`}`
 }
 
 /** Each call and each skipped account of one request. @param saved the same request against the saved configuration. */

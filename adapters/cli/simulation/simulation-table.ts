@@ -1,5 +1,6 @@
 // Prints a simulation as tables.
 import type { AttemptLine, RequestLine, SummaryLine } from '../../simulation/lines.ts'
+import { milliseconds, usd } from '../output/figures.ts'
 import { cell, styled, table } from '../output/table.ts'
 
 export function requestTable(lines: readonly RequestLine[]): string {
@@ -13,11 +14,13 @@ export function requestTable(lines: readonly RequestLine[]): string {
 
 export function summaryText(summary: SummaryLine): string {
   const { requests, succeeded, success_rate, upstream_calls, attempts_per_request, duration_ms, accounts } = summary
+  const unpriced = summary.unpriced_requests === 0 ? '' : ` (${summary.unpriced_requests} without a known price)`
   const rows = accounts.map(({ connection, calls, cooldown_ms, open_ms, refused_ms }) => [
     ...[connection, String(calls), seconds(cooldown_ms), seconds(open_ms), seconds(refused_ms)],
   ])
   return [
     styled(`${succeeded} of ${requests} requests succeeded (${(success_rate * 100).toFixed(2)} %)`, 'bold'),
+    `p95 ${milliseconds(summary.p95_ms)}, cost ${usd(summary.cost_usd)}${unpriced}`,
     `${upstream_calls} upstream calls, ${attempts_per_request} a request, in ${seconds(duration_ms)} of simulated time`,
     '',
     table(['ACCOUNT', 'CALLS', 'COOLDOWN', 'OPEN', 'REFUSED'], rows),

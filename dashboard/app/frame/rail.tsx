@@ -1,4 +1,5 @@
 // The pages at the side; on a narrow screen a bar below with the first four and a menu of the others.
+import { liveGeneration } from '../../api/live.ts'
 import { useGet } from '../../api/query.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { href, path } from '../location.ts'
@@ -57,12 +58,12 @@ function Entry({ page, current, first }: { page: PageEntry; current: boolean; fi
   )
 }
 
-/** The generation counts the changes of the configuration in this process. Only operators of the role `system` may see it. */
+/** The generation counts the changes of the configuration in this process. */
 function Foot() {
   const health = useGet('/healthz').data
-  const generation = useGet(me.value?.role === 'system' ? '/api/plugins' : null).data?.generation
+  const generation = liveGeneration.value
   if (health === undefined || health === null) return <p class="rail-foot" />
-  const gen = generation === undefined ? '' : ` · gen ${generation}`
+  const gen = generation === null ? '' : ` · gen ${generation}`
   return <p class="rail-foot">{`${health.version} · ${health.profile}${gen}`}</p>
 }
 

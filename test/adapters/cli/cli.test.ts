@@ -127,6 +127,12 @@ describe('a failure', () => {
     expect(stderr).toMatch(/was made through the API\.\n {2}why {2}Rename one.*\n {2}fix {2}hookgate plan\n$/)
   })
 
+  it('of a new key names its limits and the budget that new keys get', async () => {
+    const env = { GATEWAY_DATA_DIR: folder({}), GATEWAY_DEFAULT_KEY_BUDGET_USD: '100' }
+    const made = await command(['key', 'create', '--models', 'coder,openai/*', '--rpm', '60'], { cwd: empty, env })
+    expect(made.stderr).toContain('  id 1 · models coder, openai/* · 60 rpm · budget $100.00 monthly (default)\n')
+  })
+
   it('--quiet leaves results and failures only', async () => {
     const env = { GATEWAY_DATA_DIR: folder({}) }
     expect(await command(['key', 'create', '--quiet'], { cwd: empty, env })).toEqual({
@@ -252,7 +258,7 @@ describe('hookgate hooks', () => {
         const first = definePlugin({ name: 'first', setup: (g) => g.hook('settled', () => {}, { before: 'metrics' }) })
         export default defineConfig({ plugins: [...preset(), last(), first()] })`,
     })
-    const { stdout } = await command(['hooks', '--config', 'own.config.ts'], { cwd })
+    const { stdout } = await command(['hooks', '--table', '--config', 'own.config.ts'], { cwd })
     expect(stdout).toMatch(/^settled +observe +\S+ +normal +open/m)
     const lines = stdout
       .split('\n')

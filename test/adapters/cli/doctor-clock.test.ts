@@ -65,7 +65,7 @@ it.each([
 it('says the number and the fix to people, and a warning does not change the exit code by itself', async () => {
   const { cwd, env } = await place(['-600'])
   const { stdout } = await hookgate(['doctor', '--test'], { cwd, env })
-  expect(stdout).toMatch(/^warn +clock +This machine's clock is (599|600) s ahead of .*\n +→ Set the clock/m)
+  expect(stdout).toMatch(/^⚠ +clock +This machine's clock is (599|600) s ahead of .*\n +→ Set the clock/m)
   expect(stdout).toMatch(/\n1 failed, 1 warning,/)
 })
 

@@ -13,7 +13,15 @@ describe('hookgate doctor', () => {
     const env = { GATEWAY_DATA_DIR: folder({}), GATEWAY_HOST: '0.0.0.0' }
     const { stdout } = await command(['doctor'], { cwd: folder({}), env })
     expect(stdout).toMatch(/\n0 failed, \d+ warnings?, \d+ passed\n$/)
-    expect((await command(['doctor', '--quiet'], { cwd: folder({}), env })).stdout).not.toMatch(/^ok/m)
+    expect((await command(['doctor', '--quiet'], { cwd: folder({}), env })).stdout).not.toMatch(/^✓/m)
+  })
+
+  it('has words in place of signs where the terminal cannot show them', async () => {
+    const shown = async (env: Record<string, string>) =>
+      (await command(['doctor'], { cwd: folder({}), env: { GATEWAY_HOST: '0.0.0.0', ...env } })).stdout
+    expect(await shown({})).toMatch(/^✓ {2}node +Node [\s\S]*^⚠ {2}network .*\n +→ Set/m)
+    const plain: Record<string, string>[] = [{ LC_ALL: 'C' }, { LC_ALL: '', LC_CTYPE: 'de_DE.ISO-8859-1' }, { TERM: 'linux' }]
+    for (const env of plain) expect(await shown(env)).toMatch(/^ok {4}node +Node [\s\S]*^warn {2}network .*\n +-> Set/m)
   })
 
   it('names a time zone that does not exist, and the one that was probably meant', async () => {
@@ -35,7 +43,7 @@ describe('hookgate doctor', () => {
     const cwd = folder({})
     await command(['provider', 'add', 'echo', '--label', 'other'], { cwd, env })
     const { stdout } = await command(['doctor', '--sources'], { cwd, env })
-    expect(stdout).toMatch(/^ok +settings +\d+ by default, 1 by env.*--sources/m)
+    expect(stdout).toMatch(/^✓ +settings +\d+ by default, 1 by env.*--sources/m)
     expect(stdout).toMatch(/^SETTING +SOURCE/m)
     expect(stdout).toMatch(/^request_log\.bodies +env/m)
     const { stdout: json } = await command(['doctor', '--sources', '--json'], { cwd, env })

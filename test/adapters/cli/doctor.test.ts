@@ -44,8 +44,8 @@ describe('hookgate doctor', () => {
   it('prints a line each, and what to do below', async () => {
     const { code, stdout } = await command(['doctor'], { cwd: folder({}), env: { GATEWAY_HOST: '0.0.0.0' } })
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^ok {4}node +Node \d+/m)
-    expect(stdout).toMatch(/^warn {2}network +Listens on 0\.0\.0\.0.*\n +→ Set GATEWAY_REQUIRE_API_KEY=true/m)
+    expect(stdout).toMatch(/^✓ {2}node +Node \d+/m)
+    expect(stdout).toMatch(/^⚠ {2}network +Listens on 0\.0\.0\.0.*\n +→ Set GATEWAY_REQUIRE_API_KEY=true/m)
   })
 
   it('refuses a file that `serve` refuses, also before the first start', async () => {

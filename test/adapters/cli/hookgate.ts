@@ -72,7 +72,7 @@ export function start(args: string[], { env = {}, cwd = hookgateRoot, input }: O
   )
   const child = spawn(process.execPath, args, {
     cwd,
-    env: { ...Object.fromEntries(inherited), NO_COLOR: '1', GATEWAY_PRICING_SYNC_ENABLED: 'false', ...env },
+    env: { ...Object.fromEntries(inherited), NO_COLOR: '1', LC_ALL: 'C.UTF-8', GATEWAY_PRICING_SYNC_ENABLED: 'false', ...env },
   })
   if (input !== undefined) child.stdin.end(input)
   return child

@@ -16,7 +16,7 @@ export async function command(args: string[], { env = {}, cwd = process.cwd() }:
     stderr += text
     return true
   })
-  process.env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...env }
+  process.env = { ...Object.fromEntries(inherited), NO_COLOR: '1', LC_ALL: 'C.UTF-8', ...env }
   process.chdir(cwd)
   try {
     const code = await runCommandLine(args)

@@ -56,23 +56,22 @@ describe.each([
       ],
       [],
     ],
-    ['where to keep it', '--provider echo', [[KEEP, keys]], []],
+    ['the label', '--provider echo', [[LABEL, keys]], ['data']],
     [
-      'the label',
+      'where to keep it',
       '--provider echo',
       [
-        [KEEP, '\r'],
-        [LABEL, keys],
+        [LABEL, '\r'],
+        [KEEP, keys],
       ],
-      ['data', 'gateway.config.ts'],
+      ['data'],
     ],
-  ])('at the question %s ends with 130, and each file is whole', async ([, args, answers, left], context) => {
+  ])('at the question %s ends with 130, and keeps no connection', async ([, args, answers, left], context) => {
     const { code, shown, unasked, cwd } = await init(context, args, answers)
     expect({ code, unasked }).toEqual({ code: 130, unasked: [] })
     expect(shown).not.toMatch(/ERROR|sk-typed|unsettled/)
     expect(readdirSync(cwd).sort()).toEqual(left)
     if (left.length === 0) return
-    expect(read(cwd, 'gateway.config.ts')).toMatch(/main: \{ provider: 'echo' \},\n {2}\},\n\}\)\n$/)
     // The database was closed: it has no open log.
     expect(readdirSync(join(cwd, 'data')).filter((name) => name.endsWith('-wal'))).toEqual([])
   })
@@ -80,12 +79,14 @@ describe.each([
 
 it('the defaults make a file, a key and a request', async (context) => {
   const { code, shown, cwd } = await init(context, '--provider echo', [
-    [KEEP, '\r'],
     [LABEL, '\r'],
+    [KEEP, '\r'],
   ])
   expect(code).toBe(0)
-  expect(shown).toMatch(/4 key +key 1 \(me\) is made[\s\S]*5 request +echo\/echo-1 200[\s\S]*gw_\w{47}/)
-  expect(existsSync(join(cwd, 'gateway.config.ts'))).toBe(true)
+  expect(shown).toMatch(
+    /3 key +key 1 \(me\) is made[\s\S]*gw_\w{47}[\s\S]*4 request +echo\/echo-1 200[\s\S]*5 keep +gateway\.config\.ts/,
+  )
+  expect(read(cwd, 'gateway.config.ts')).toMatch(/main: \{ provider: 'echo' \},\n {2}\},\n\}\)\n$/)
 })
 
 it('answers: another provider by its id, the database, and a label', async (context) => {
@@ -94,21 +95,22 @@ it('answers: another provider by its id, the database, and a label', async (cont
     [PROVIDER, `${UP}${UP}${UP}\r`],
     [/Id of the provider:/, 'nonsense\r'],
     [/There is no provider nonsense\.[\s\S]*Id of the provider:/, 'echo\r'],
-    [KEEP, `${DOWN}\r`],
     [LABEL, 'laptop\r'],
+    [KEEP, `${DOWN}\r`],
   ])
   expect(code).toBe(0)
-  expect(shown).toMatch(/3 keep +connection \d+ in the database[\s\S]*key 1 \(laptop\) is made[\s\S]*echo\/echo-1 200/)
+  expect(shown).toMatch(/key 1 \(laptop\) is made[\s\S]*echo\/echo-1 200[\s\S]*5 keep +connection \d+ in the database/)
   expect(existsSync(join(cwd, 'gateway.config.ts'))).toBe(false)
 })
 
-it('a connection that is not kept gets no request', async (context) => {
-  const { code, shown } = await init(context, '--provider echo', [
-    [KEEP, `${UP}\r`],
+it('a connection gets its request before it is kept, and skipping that keeps nothing', async (context) => {
+  const { code, shown, cwd } = await init(context, '--provider echo', [
     [LABEL, 'skip\r'],
+    [KEEP, `${UP}\r`],
   ])
   expect(code).toBe(0)
-  expect(shown).toMatch(/3 keep +skipped[\s\S]*4 key +skipped[\s\S]*5 request +skipped/)
+  expect(shown).toMatch(/3 key +skipped[\s\S]*4 request +echo\/echo-1 200[\s\S]*5 keep +skipped/)
+  expect(readdirSync(cwd)).toEqual(['data'])
 })
 
 it('an empty key is asked for again', async (context) => {
@@ -126,8 +128,8 @@ it('another key than the one in .env gets a variable of its own, and the old one
   const answers: Answer[] = [
     [HOW, `${DOWN}\r`],
     [PASTE, 'sk-new\r'],
-    [KEEP, '\r'],
     [LABEL, 'skip\r'],
+    [KEEP, '\r'],
   ]
   const { code, shown } = await init(context, '--provider openai --skip test,request', answers, {
     cwd,
@@ -148,14 +150,14 @@ describe('a folder that has a configuration', () => {
       context,
       '--provider echo',
       [
-        [KEEP, '\r'],
         [LABEL, '\r'],
+        [KEEP, '\r'],
       ],
       { cwd },
     )
     expect(code).toBe(0)
     expect(shown).toContain('the database (the key is sealed; gateway.config.ts exists and is not changed)')
-    expect(shown).toMatch(/3 keep +connection \d+ in the database/)
+    expect(shown).toMatch(/5 keep +connection \d+ in the database/)
     expect(read(cwd, 'gateway.config.ts')).toBe(FILE)
   })
 

@@ -57,7 +57,7 @@ describe('hookgate plugin check', () => {
     ])
     expect(code).toBe(0)
     const { stdout } = await command(['plugin', 'check', '--folder', packed(MANIFEST)], { cwd: folder({}) })
-    expect(stdout).toMatch(/^ok {4}set-up +`words` loads from .*registers access\.$/m)
+    expect(stdout).toMatch(/^✓ {2}set-up +`words` loads from .*registers access\.$/m)
   })
 
   const { hookgate, ...undeclared } = MANIFEST

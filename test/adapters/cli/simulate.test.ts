@@ -174,7 +174,7 @@ describe('hookgate simulate', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^TIME +MODEL +STATUS +LATENCY +ATTEMPTS\n/)
     expect(stdout).toMatch(/^60\.0s +echo\/echo-1 +200 +0 ms +echo\/echo:200$/m)
-    expect(stdout).toContain('2 of 2 requests succeeded (100.00 %)')
+    expect(stdout).toMatch(/^2 of 2 requests succeeded \(100\.00 %\)\np95 0 ms, cost \$0\.0\d+\n2 upstream calls/m)
     expect(stdout).toMatch(/^echo\/echo +2 +0\.0s +0\.0s +0\.0s$/m)
   })
 
@@ -185,7 +185,7 @@ describe('hookgate simulate', () => {
     const { code, stdout } = await run('--assume', 'openai/main=down')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^coder {3}openai\/spare 100\.0 % █+/m)
-    expect(stdout).toMatch(/ok 100\.0 % → 100\.0 % {3}p95 100 ms → 101 ms/)
+    expect(stdout).toMatch(/ok 100\.0 % → 100\.0 % {3}p95 100 ms → 101 ms {3}cost \+0\.0 %$/m)
     expect(stdout).toMatch(/request 1 \(openai\/main → openai\/spare\) {5}--explain 1$/m)
     const lines = (await run('--assume', 'openai/main=down', '--json')).stdout.trim().split('\n')
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
@@ -209,6 +209,7 @@ describe('hookgate simulate', () => {
     const other = CONFIG.replace("targets: ['openai/gpt-4.1', ", 'targets: [')
     const cwd = folder({ 'gateway.config.ts': CONFIG, 'new.config.ts': other, 'day.jsonl': '{"model":"coder"}\n' })
     const { stdout } = await command(['simulate', 'day.jsonl', '--config', 'new.config.ts'], { cwd })
+    expect(stdout).toMatch(/p95 100 ms → 100 ms {3}cost \+\d+\.\d %\n/)
     expect(stdout).toMatch(/first difference to the saved config: request 1 \(openai\/main → anthropic\/claude\)/)
   })
 

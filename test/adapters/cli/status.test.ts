@@ -66,6 +66,9 @@ describe('hookgate status', () => {
       expect(code).toBe(1)
       expect(stdout).toMatch(/critical +circuit_open .*acme\/main/)
       expect(stdout).toMatch(/circuit_open: 6 requests moved to acme\/backup; none failed\./)
+      const env = { GATEWAY_DATA_DIR: join(cwd, 'data'), GATEWAY_PORT: String(server.port), ACME_KEY: 'sk-acme' }
+      const beside = await command(['status'], { cwd, env })
+      expect(beside.stderr).toContain(`hookgate status --url ${server.url} lists them too`)
     } finally {
       server.child.kill('SIGKILL')
       upstream.closeAllConnections()

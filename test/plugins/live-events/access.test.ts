@@ -1,7 +1,10 @@
 // Access to live events, and the handling of a token in the URL.
 import { afterEach, describe, expect, it } from 'vitest'
+import { createClient } from '../../../adapters/client/index.ts'
 import { fakeClock } from '../../../adapters/testing/fake-clock.ts'
 import type { TestGateway } from '../../../adapters/testing/test-gateway.ts'
+import { VERSION } from '../../../core/version.ts'
+import { liveEvents } from '../../../plugins/live-events/index.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { makeKey } from '../keys/support.ts'
 import { ask } from '../request-log/support.ts'
@@ -62,6 +65,21 @@ describe('a listener', () => {
       expect((await t.gateway.fetch(request, { address: '203.0.113.5', local: local as never })).status).toBe(401)
     }
     await makeKey(t)
+  })
+
+  it.each([
+    ['system', 2],
+    ['owner', undefined],
+    ['member', undefined],
+  ] as const)('of the role %s hears generation %s first', async (role, generation) => {
+    t = await tellingGateway()
+    await t.gateway.reload({ plugins: [liveEvents()] })
+    const operator = { actor: 'someone', orgId: null, role, readOnly: false, auth: 'host' } as const
+    const events = createClient({ gateway: t.gateway, operator }).events()
+    const { value } = await events.next()
+    await events.return(undefined)
+    expect(value).toMatchObject({ event: 'hello', data: { version: VERSION } })
+    expect((value as { data: { generation?: number } }).data.generation).toBe(generation)
   })
 
   it('whose session ends hears no more', async () => {

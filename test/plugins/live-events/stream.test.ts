@@ -41,7 +41,7 @@ describe('a listener', () => {
     ])
     await client.until(() => client.events.length === 1)
     expect(client.events[0]).toMatchObject({ event: 'hello', id: expect.stringMatching(/^\d+$/) })
-    expect(dataOf(client.events[0])).toEqual({ version: VERSION, buffer: 256 })
+    expect(dataOf(client.events[0])).toEqual({ version: VERSION, buffer: 256, generation: 1 })
 
     const { key } = await makeKey(t, { label: 'team' })
     const ids = [await chat({}, bearer(key)), await chat(), await chat({ stream: true })]
