@@ -78,6 +78,8 @@ class LateWrite {
   }
 
   #take(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
+    // Node ends an answer with an empty piece while the answer's bytes are waiting. It would be a system call.
+    if (encoding !== null && (chunk as string | Uint8Array).length === 0) return done()
     if (leaving) return this.#pass(chunk, encoding, done)
     this.#chunk = chunk
     this.#encoding = encoding

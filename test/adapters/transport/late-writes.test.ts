@@ -84,6 +84,16 @@ it('a turn that takes long does not keep its writes until its end', async () => 
   expect(String(await second.received)).toBe('b')
 })
 
+it('an empty piece is no write, and its callback comes after the bytes before it', async () => {
+  const writes = watchWrites()
+  const { socket, received } = await pair()
+  socket.write('a')
+  await new Promise((resolve) => socket.write('', resolve))
+  expect(writes).toHaveLength(1)
+  socket.end()
+  expect(String(await received)).toBe('a')
+})
+
 it('bytes written before `destroy` in the same turn arrive', async () => {
   const { socket, received } = await pair()
   socket.write('last words')
