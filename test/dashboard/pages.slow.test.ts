@@ -1,28 +1,19 @@
-// Every page in a real browser: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
+// Pages in a real browser, and what opens over them: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
+// The other half of the pages has a file of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settledPage, violations } from './axe.ts'
 import { BROWSER, openPage } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
-import { AREAS, walk } from './walk.ts'
+import { everyPage, HALVES } from './every-page.ts'
 
-describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () => {
+for (const half of HALVES.slice(0, 1)) everyPage(half)
+
+describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs chromium)', () => {
   let at: Demo
   beforeAll(async () => {
     at = await demo()
   })
   afterAll(() => at.t.close())
-
-  it.each(AREAS)('%s is accessible and fits, in both themes and widths', async (_, paths) => {
-    const { page, close } = await openPage(at.origin, paths[0] as string)
-    await walk(page, paths, async (path) => {
-      // The page is 360 px wide now: a table that is wider than its frame is cut.
-      const cut = await page
-        .locator('.table-frame')
-        .evaluateAll((frames) => frames.map((one) => one.scrollWidth - one.clientWidth))
-      expect(Math.max(0, ...cut), `${path}: a table wider than its frame`).toBeLessThanOrEqual(1)
-    })
-    await close()
-  })
 
   it.each([
     ['the menu of the person', '/', '.top summary'],
