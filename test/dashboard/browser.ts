@@ -90,6 +90,8 @@ export interface TestPage {
   readonly page: Page
   /** Opens a path in another tab of the same browser, with the same checks. */
   tab(path: string): Promise<Page>
+  /** Checks that nothing went wrong so far, for tests that share the page. */
+  check(): Promise<void>
   /** Checks that nothing went wrong on the page, and closes it. */
   close(): Promise<void>
 }
@@ -143,13 +145,20 @@ export async function openPage(origin: string, path: string, options: PageOption
     if (javaScript) await page.locator('h1').first().waitFor()
     return page
   }
+  const wrong = async (): Promise<string[]> => {
+    if (javaScript) for (const page of context.pages()) problems.push(...(await leftBehind(page)))
+    return problems.splice(0).filter((problem) => expected?.test(problem) !== true)
+  }
   return {
     page: await tab(path),
     tab,
+    async check() {
+      expect(await wrong()).toEqual([])
+    },
     async close() {
-      if (javaScript) for (const page of context.pages()) problems.push(...(await leftBehind(page)))
+      const found = await wrong()
       await context.close()
-      expect(problems.filter((problem) => expected?.test(problem) !== true)).toEqual([])
+      expect(found).toEqual([])
     },
   }
 }

@@ -2,7 +2,7 @@
 // The other half of the pages has a file of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settledPage, violations } from './axe.ts'
-import { BROWSER, openPage } from './browser.ts'
+import { BROWSER, openPage, type TestPage, visit } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
 import { everyPage, HALVES } from './every-page.ts'
 
@@ -10,10 +10,15 @@ for (const half of HALVES.slice(0, 1)) everyPage(half)
 
 describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs chromium)', () => {
   let at: Demo
+  let opened: TestPage
   beforeAll(async () => {
     at = await demo()
+    opened = await openPage(at.origin, '/')
   })
-  afterAll(() => at.t.close())
+  afterAll(async () => {
+    await opened.close()
+    await at.t.close()
+  })
 
   it.each([
     ['the menu of the person', '/', '.top summary'],
@@ -22,7 +27,8 @@ describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs
     ['a request', '/requests', '.list-body .row-button >> nth=0'],
     ['the palette', '/', '.search-button'],
   ])('%s is accessible when it is open, and fits', async (_, path, opener) => {
-    const { page, close } = await openPage(at.origin, path)
+    const { page, check } = opened
+    await visit(page, path)
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 })
       await settledPage(page)
@@ -37,7 +43,7 @@ describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs
       await page.keyboard.press('Escape')
       await page.locator('.menu-panel, .peek, dialog').filter({ visible: true }).first().waitFor({ state: 'detached' })
     }
-    await close()
+    await check()
   })
 
   it('finds what is not accessible', async () => {

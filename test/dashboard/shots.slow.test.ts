@@ -75,6 +75,7 @@ describe.skipIf(BROWSER === null)('pictures of the dashboard (needs chromium)', 
   // Two tabs for all views: a document for each view takes most of the time.
   it.each(byArea(VIEWS))('%s is drawn the same in two tabs, fits and does not overlap', async (_, views) => {
     for (const [name, path] of views) await drawnTwice(tabs, name, path)
+    await opened.check()
   })
 
   it('the login is drawn the same in two tabs, fits and does not overlap', async () => {
