@@ -14,7 +14,15 @@ interface Violation {
 
 /** Resolves when what the page asked for has arrived. */
 export async function settledPage(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.querySelector('.skeleton, [aria-busy="true"]') === null)
+  expect(await page.evaluate(settles), 'the page has all that it asked for').toBe(true)
+}
+
+/** Runs in the page: one message, where waitForFunction takes several. */
+async function settles(): Promise<boolean> {
+  const waits = () => document.querySelector('.skeleton, [aria-busy="true"]') !== null
+  const began = performance.now()
+  while (waits() && performance.now() - began < 30_000) await new Promise(requestAnimationFrame)
+  return !waits()
 }
 
 /** No rule of these reads style sheets, which axe would fetch and parse at each run. */

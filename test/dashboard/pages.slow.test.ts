@@ -1,27 +1,23 @@
-// Every page in a real browser: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
+// Pages in a real browser, and what opens over them: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
+// The other half of the pages has a file of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { settledPage, violations } from './axe.ts'
-import { BROWSER, openPage } from './browser.ts'
+import { BROWSER, openPage, type TestPage, visit } from './browser.ts'
 import { type Demo, demo } from './demo.ts'
-import { AREAS, walk } from './walk.ts'
+import { everyPage, HALVES } from './every-page.ts'
 
-describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () => {
+for (const half of HALVES.slice(0, 1)) everyPage(half)
+
+describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs chromium)', () => {
   let at: Demo
+  let opened: TestPage
   beforeAll(async () => {
     at = await demo()
+    opened = await openPage(at.origin, '/')
   })
-  afterAll(() => at.t.close())
-
-  it.each(AREAS)('%s is accessible and fits, in both themes and widths', async (_, paths) => {
-    const { page, close } = await openPage(at.origin, paths[0] as string)
-    await walk(page, paths, async (path) => {
-      // The page is 360 px wide now: a table that is wider than its frame is cut.
-      const cut = await page
-        .locator('.table-frame')
-        .evaluateAll((frames) => frames.map((one) => one.scrollWidth - one.clientWidth))
-      expect(Math.max(0, ...cut), `${path}: a table wider than its frame`).toBeLessThanOrEqual(1)
-    })
-    await close()
+  afterAll(async () => {
+    await opened.close()
+    await at.t.close()
   })
 
   it.each([
@@ -31,7 +27,8 @@ describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () 
     ['a request', '/requests', '.list-body .row-button >> nth=0'],
     ['the palette', '/', '.search-button'],
   ])('%s is accessible when it is open, and fits', async (_, path, opener) => {
-    const { page, close } = await openPage(at.origin, path)
+    const { page, check } = opened
+    await visit(page, path)
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 })
       await settledPage(page)
@@ -46,7 +43,7 @@ describe.skipIf(BROWSER === null)('pages of the dashboard (needs chromium)', () 
       await page.keyboard.press('Escape')
       await page.locator('.menu-panel, .peek, dialog').filter({ visible: true }).first().waitFor({ state: 'detached' })
     }
-    await close()
+    await check()
   })
 
   it('finds what is not accessible', async () => {

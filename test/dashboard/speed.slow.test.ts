@@ -76,11 +76,13 @@ describe.skipIf(BROWSER === null)('speed of the dashboard (needs chromium)', () 
     const devtools = await page.context().newCDPSession(page)
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
     const slow: number[] = []
-    for (let turn = 0; turn < 3; turn++) {
+    for (let turn = 0; turn < 2; turn++) {
       await page.goto(`${origin}/requests`, { waitUntil: 'commit' })
       await page.getByRole('table', { name: 'Requests' }).getByRole('row').nth(1).waitFor()
       slow.push(Number(await page.evaluate('performance.now()')))
     }
+    // The rest would take four times as long as well.
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 1 })
     print('first rows on a quarter of the CPU, goal 900 ms', { best: `${Math.round(Math.min(...slow))} ms` })
     expect(await drawn(page)).toBeLessThanOrEqual(MOST_ROWS)
     await close()
