@@ -18,8 +18,8 @@ function hasShortBody({ headers }: IncomingMessage): boolean {
 
 const { writeHead: WRITE_HEAD, write: WRITE, end: END } = ServerResponse.prototype
 
-/** A larger piece is not copied: the socket gets it beside its frame. */
-const COPIED = 8192
+/** A larger piece is not copied: the socket gets it beside its frame. Node copies texts up to 16 KiB with their head on the stack. */
+const COPIED = 15 * 1024
 
 /** A Sink over ServerResponse. `end` without `write` is sent in one segment with a content-length. */
 export class NodeSink implements Sink {
