@@ -12,12 +12,22 @@ let since = 0
 /** True while a late write leaves: the pieces that the socket buffered behind it follow at once. */
 let leaving = false
 
+export interface LateSocket {
+  /** True: the last write has not left, and no byte of it has been sent. */
+  readonly holds: boolean
+}
+
+export interface LateOptions {
+  /** True: an error that ends the connection leaves its last write unsent, so that it can be sent on another one. Default false. */
+  keepsUnsent?: boolean
+}
+
 /**
  * Call it once for each socket, and only for sockets of the gateway itself: the callback of a write runs outside the asynchronous context
  * of that write.
  */
-export function writeLate(socket: Socket): void {
-  new LateWrite(socket)
+export function writeLate(socket: Socket, { keepsUnsent = false }: LateOptions = {}): LateSocket {
+  return new LateWrite(socket, keepsUnsent)
 }
 
 function wait(write: LateWrite): void {
@@ -41,29 +51,37 @@ function leaveAll(): void {
 }
 
 /** A stream has at most one write that its socket has not taken. */
-class LateWrite {
+class LateWrite implements LateSocket {
   readonly #socket: Socket
   readonly #write: Socket['_write']
   readonly #writev: NonNullable<Socket['_writev']>
+  readonly #keepsUnsent: boolean
   #chunk: unknown
   #encoding: BufferEncoding | null = null
   #done: Done | null = null
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, keepsUnsent: boolean) {
     const { _write, _writev, _destroy } = socket
     this.#socket = socket
+    this.#keepsUnsent = keepsUnsent
     this.#write = _write
     this.#writev = _writev as NonNullable<Socket['_writev']>
     socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => this.#take(chunk, encoding, done)
     socket._writev = (chunks: unknown, done: Done) => this.#take(chunks, null, done)
     // Bytes that were written before the end of a connection are sent.
     socket._destroy = (error, done) => {
-      this.leave()
+      if (error === null || !keepsUnsent) this.leave()
       _destroy.call(socket, error, done)
     }
   }
 
+  get holds(): boolean {
+    return this.#done !== null
+  }
+
   leave(): void {
+    // A connection that has failed keeps what it holds.
+    if (this.#socket.destroyed && this.#keepsUnsent && this.#socket.errored !== null) return
     const done = this.#done
     if (done === null) return
     const chunk = this.#chunk

@@ -98,7 +98,7 @@ function watch(member: Member, socket: Socket): void {
   const fresh = socket.bytesRead
   let before = fresh
   const answerDue = skipUnaskedContinue(socket)
-  writeLate(socket)
+  const late = writeLate(socket, { keepsUnsent: true })
   joinWrites(socket)
   const write = socket.write as (chunk: unknown, encoding?: unknown, callback?: unknown) => boolean
   // undici writes only a request's head as text.
@@ -110,8 +110,10 @@ function watch(member: Member, socket: Socket): void {
     }
     return write.call(socket, chunk, encoding, callback)
   }
-  socket.prependListener('error', (error: Error & { reused?: boolean }) => {
+  socket.prependListener('error', (error: Error & { reused?: boolean; unsent?: boolean }) => {
     error.reused = before > fresh && socket.bytesRead === before
+    // undici also fails a request that waits for this socket and has written nothing to it.
+    error.unsent = late.holds || member.client.stats.running === 0
   })
   socket.once('close', () => {
     if (member.socket === socket) member.socket = null

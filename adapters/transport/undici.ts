@@ -33,20 +33,24 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         const { origin, path } = target(request.url)
         const pool = pools.get(origin, request.proxyUrl, request.connectTimeoutMs)
         const { body, headers } = bodyOf(request)
-        pool.dispatch(
-          {
-            origin,
-            path,
-            method: request.method as Dispatcher.HttpMethod,
-            headers,
-            body,
-            reset: pools.keepsNone,
-            // The ticker times idle upstreams. A SOCKS5 pool does not read these from its options.
-            headersTimeout: 0,
-            bodyTimeout: 0,
-          },
-          exchange,
-        )
+        const dispatch = (): unknown =>
+          pool.dispatch(
+            {
+              origin,
+              path,
+              method: request.method as Dispatcher.HttpMethod,
+              headers,
+              body,
+              reset: pools.keepsNone,
+              // The ticker times idle upstreams. A SOCKS5 pool does not read these from its options.
+              headersTimeout: 0,
+              bodyTimeout: 0,
+            },
+            exchange,
+          )
+        // A body in pieces can be read once.
+        if (body === null || body instanceof Uint8Array) exchange.resend = dispatch
+        dispatch()
       } catch (error) {
         // undici refuses some requests synchronously (bad scheme, bad header value).
         exchange.onResponseError(null, error as Error)
@@ -97,7 +101,13 @@ function sentOnce(pieces: readonly Uint8Array[]): Iterable<Uint8Array> {
 /** Answers whose last bytes came in this turn of the event loop. */
 const ended = new TurnQueue<Exchange>((exchange) => exchange.finish())
 
+/** Connections that failed before a request left, for one request. A pool whose peer restarted may hold many of them. */
+const MOST_RESENDS = 8
+
 class Exchange implements Dispatcher.DispatchHandler {
+  /** Sends the request on another connection; null: it cannot be sent again. */
+  resend: (() => unknown) | null = null
+  #resends = 0
   readonly #handler: WireHandler
   readonly #stream: boolean
   readonly #proxied: boolean
@@ -136,6 +146,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     // Informational responses (100, 102, 103) are not the answer.
     if (this.#over || status < 200) return
     this.#headed = true
+    // An open stream would hold the request with it.
+    this.resend = null
     // undici keeps the pieces of the head until the answer ends: more than 1 KB for each stream.
     controller.rawHeaders = null
     const encoding = headers['content-encoding']
@@ -167,8 +179,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     else ended.add(this)
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
+  onResponseError(_controller: unknown, error: Error & { unsent?: boolean }): void {
     if (this.#over) return
+    if (error.unsent === true && this.resend !== null && this.#resends++ < MOST_RESENDS) return void this.resend()
     this.#over = true
     this.#handler.error(networkError(error, { headed: this.#headed, proxied: this.#proxied }))
   }

@@ -1,5 +1,6 @@
 // Serves the gateway with our own http.Server, limits and drain. srvx and h3 would cut open streams without an error frame.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
@@ -99,7 +100,7 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
     queue.opened()
     pending.opened(socket)
   })
-  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', writeLate)
+  server.on('setSecureContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => void writeLate(socket))
   // Credentials and the declared length are checked before the client gets `100 Continue`.
   server.on('checkContinue', counted(pending, nodeListener(gateway, { peer, together: true, expectContinue: true })))
   const upgrade = toNodeUpgrade(gateway, { peer, clock, refusal: tooManyHeaders })
