@@ -33,21 +33,19 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         const { origin, path } = target(request.url)
         const pool = pools.get(origin, request.proxyUrl, request.connectTimeoutMs)
         const { body, headers } = bodyOf(request)
-        const dispatch = (): unknown =>
-          pool.dispatch(
-            {
-              origin,
-              path,
-              method: request.method as Dispatcher.HttpMethod,
-              headers,
-              body,
-              reset: pools.keepsNone,
-              // The ticker times idle upstreams. A SOCKS5 pool does not read these from its options.
-              headersTimeout: 0,
-              bodyTimeout: 0,
-            },
-            exchange,
-          )
+        const options: Dispatcher.DispatchOptions = {
+          origin,
+          path,
+          method: request.method as Dispatcher.HttpMethod,
+          headers,
+          body,
+          reset: pools.keepsNone,
+          // The ticker times idle upstreams. A SOCKS5 pool does not read these from its options.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        }
+        // It must not name the request: the function that aborts would hold it too, as long as a stream is open.
+        const dispatch = (): unknown => pool.dispatch(options, exchange)
         // A body in pieces can be read once.
         if (body === null || body instanceof Uint8Array) exchange.resend = dispatch
         dispatch()
