@@ -1,4 +1,4 @@
-// The address of the server that this configuration starts.
+// The address of the server that this configuration starts, and what answers there.
 import type { Env } from '../../core/config/env.ts'
 
 const PATIENCE_MS = 1000
@@ -14,11 +14,26 @@ export function serverAddress(env: Pick<Env, 'get'>): string | null {
 
 /** True: a gateway answers there. */
 export async function isServed(url: string): Promise<boolean> {
+  const health = await answerOf(`${url}/healthz`, PATIENCE_MS)
+  return typeof (health?.body as { version?: unknown } | undefined)?.version === 'string'
+}
+
+/** Returns null when no answer came in time. A body that is not JSON counts as an empty object. */
+export async function answerOf(url: string, patienceMs: number): Promise<{ status: number; body: object } | null> {
   try {
     const { request } = await import('undici/index.js')
-    const { body } = await request(`${url}/healthz`, { signal: AbortSignal.timeout(PATIENCE_MS) })
-    return typeof ((await body.json()) as { version?: unknown }).version === 'string'
+    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(patienceMs) })
+    return { status: statusCode, body: objectOf(await body.text()) }
   } catch {
-    return false
+    return null
+  }
+}
+
+function objectOf(text: string): object {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null ? parsed : {}
+  } catch {
+    return {}
   }
 }

@@ -70,7 +70,7 @@ class LateWrite implements LateSocket {
     socket._writev = (chunks: unknown, done: Done) => this.#take(chunks, null, done)
     // Bytes that were written before the end of a connection are sent.
     socket._destroy = (error, done) => {
-      if (error === null || !keepsUnsent) this.leave()
+      this.leave()
       _destroy.call(socket, error, done)
     }
   }
@@ -80,8 +80,7 @@ class LateWrite implements LateSocket {
   }
 
   leave(): void {
-    // A connection that has failed keeps what it holds.
-    if (this.#socket.destroyed && this.#keepsUnsent && this.#socket.errored !== null) return
+    if (this.#keepsUnsent && this.#socket.errored !== null) return
     const done = this.#done
     if (done === null) return
     const chunk = this.#chunk

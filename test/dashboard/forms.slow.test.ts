@@ -1,11 +1,12 @@
 // Every field of every form on the pages Routing, Connections, Keys, Webhooks, Spend and Playground, sent wrong: the refusal stands at
 // the field that is wrong, and the text that was typed stays.
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseScript } from '../../adapters/simulation/script.ts'
-import { createTestGateway, type TestGateway } from '../../adapters/testing/test-gateway.ts'
-import { BROWSER, openPage, type TestPage, visit } from './browser.ts'
+import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
+import { BROWSER, visit } from './browser.ts'
 import { byArea } from './page-list.ts'
+import { sharedPage } from './shared-page.ts'
 
 interface Form {
   readonly path: string
@@ -189,46 +190,42 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 describe.skipIf(BROWSER === null)('a refusal stands at its field (needs chromium)', () => {
-  let t: TestGateway
-  // One document for all forms: to open one takes as much time as three fields.
-  let opened: TestPage
-  beforeAll(async () => {
-    t = await createTestGateway({
-      env: { PRICING_SYNC_ENABLED: 'false' },
-      ports: {
-        simulate: async ({ script }) => {
-          try {
-            parseScript(script)
-          } catch (error) {
-            return { fault: 'script', message: (error as Error).message }
-          }
-          return { text: '{"summary":{}}' }
+  const shared = sharedPage(
+    async () => {
+      const t = await createTestGateway({
+        env: { PRICING_SYNC_ENABLED: 'false' },
+        ports: {
+          simulate: async ({ script }) => {
+            try {
+              parseScript(script)
+            } catch (error) {
+              return { fault: 'script', message: (error as Error).message }
+            }
+            return { text: '{"summary":{}}' }
+          },
         },
-      },
-    })
-    const made = [
-      await t.post('/api/providers', { provider: 'echo', label: 'main' }),
-      await t.post('/api/keys', { label: 'app' }),
-      await t.post('/api/virtual-models', { name: 'coder', strategy: 'failover', targets: ['echo/echo-1'] }),
-      await t.post('/api/virtual-models', { name: 'panel', strategy: 'fusion', targets: ['echo/echo-1', 'chat/m'] }),
-      await t.post('/api/budgets', { scope: 'org', window: 'daily', hard_limit_usd: 10 }),
-      await t.post('/api/webhooks/endpoints', { url: 'https://hooks.example.com/in' }),
-    ]
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201])
-    opened = await openPage((await t.listen()).url, '/', { expected: /\b4\d\d\b/ })
-  })
-  afterAll(async () => {
-    await opened.close()
-    await t.close()
-  })
+      })
+      const made = [
+        await t.post('/api/providers', { provider: 'echo', label: 'main' }),
+        await t.post('/api/keys', { label: 'app' }),
+        await t.post('/api/virtual-models', { name: 'coder', strategy: 'failover', targets: ['echo/echo-1'] }),
+        await t.post('/api/virtual-models', { name: 'panel', strategy: 'fusion', targets: ['echo/echo-1', 'chat/m'] }),
+        await t.post('/api/budgets', { scope: 'org', window: 'daily', hard_limit_usd: 10 }),
+        await t.post('/api/webhooks/endpoints', { url: 'https://hooks.example.com/in' }),
+      ]
+      expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 201])
+      return { t, origin: (await t.listen()).url }
+    },
+    { expected: /\b4\d\d\b/ },
+  )
 
   it.each(byArea(Object.entries(FORMS).map(([name, { path }]) => [name, path])))('of %s', async (_, forms) => {
     for (const [name] of forms) {
-      await refused(opened.page, name, FORMS[name] as Form)
+      await refused(shared.opened.page, name, FORMS[name] as Form)
       // The next form may be on the same page.
-      await visit(opened.page, '/')
+      await visit(shared.opened.page, '/')
     }
-    await opened.check()
+    await shared.opened.check()
   })
 })
 

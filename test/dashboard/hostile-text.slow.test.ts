@@ -229,7 +229,7 @@ describe.skipIf(BROWSER === null)('hostile texts of requests that end while the 
     const running = t.post('/v1/chat/completions', body(`chat/${TEXTS[3]}`))
     await page.getByRole('region', { name: 'Running requests' }).getByText('ONERROR').waitFor()
     await stillText(page, 'a running request')
-    // What is not text is seen.
+    // The check finds a link, an element and a script that are no text.
     await page.evaluate(() => {
       const link = Object.assign(document.createElement('a'), { href: 'javascript:0', textContent: 'a\u202eb' })
       document.body.append(link, document.createElement('marquee'))

@@ -1,24 +1,16 @@
 // Pages in a real browser, and what opens over them: nothing violates the policy, nothing is inaccessible, nothing is wider than the screen.
 // The other half of the pages has a file of its own.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { settledPage, violations } from './axe.ts'
-import { BROWSER, openPage, type TestPage, visit } from './browser.ts'
-import { type Demo, demo } from './demo.ts'
-import { everyPage, HALVES } from './every-page.ts'
+import { BROWSER, openPage, visit } from './browser.ts'
+import { demo } from './demo.ts'
+import { everyPage, FIRST_HALF } from './every-page.ts'
+import { sharedPage } from './shared-page.ts'
 
-for (const half of HALVES.slice(0, 1)) everyPage(half)
+everyPage(FIRST_HALF)
 
 describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs chromium)', () => {
-  let at: Demo
-  let opened: TestPage
-  beforeAll(async () => {
-    at = await demo()
-    opened = await openPage(at.origin, '/')
-  })
-  afterAll(async () => {
-    await opened.close()
-    await at.t.close()
-  })
+  const shared = sharedPage(demo)
 
   it.each([
     ['the menu of the person', '/', '.top summary'],
@@ -27,7 +19,7 @@ describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs
     ['a request', '/requests', '.list-body .row-button >> nth=0'],
     ['the palette', '/', '.search-button'],
   ])('%s is accessible when it is open, and fits', async (_, path, opener) => {
-    const { page, check } = opened
+    const { page, check } = shared.opened
     await visit(page, path)
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 })
@@ -47,7 +39,7 @@ describe.skipIf(BROWSER === null)('what opens over pages of the dashboard (needs
   })
 
   it('finds what is not accessible', async () => {
-    const { page, close } = await openPage(at.origin, '/keys')
+    const { page, close } = await openPage(shared.origin, '/keys')
     await page.evaluate(() => document.querySelector('main')?.append(document.createElement('button')))
     expect(await violations(page)).toEqual([expect.stringContaining('button-name')])
     await close()

@@ -3,14 +3,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../adapters/testing/fake-clock.ts'
 import { createTestGateway } from '../../adapters/testing/test-gateway.ts'
 import { cheapHash } from '../plugins/sign-in/support.ts'
-import { BROWSER, openPage, type TestPage, visit } from './browser.ts'
-import { type Demo, demo } from './demo.ts'
+import { BROWSER, openPage, visit } from './browser.ts'
+import { demo } from './demo.ts'
 import { byArea } from './page-list.ts'
 import { difference, drawn, overlaps, picture, THEMES, VIEWS, WIDTHS } from './pictures.ts'
+import { sharedPage } from './shared-page.ts'
 
 const FOLDER = join(import.meta.dirname, 'shots')
 const WRITES = process.env.SHOTS === 'write'
@@ -58,24 +59,17 @@ async function drawnTwice([one, other]: readonly [Page, Page], name: string, pat
 }
 
 describe.skipIf(BROWSER === null)('pictures of the dashboard (needs chromium)', () => {
-  let at: Demo
-  let opened: TestPage
+  const shared = sharedPage(() => demo({ clock: fakeClock(NOW) }), { now: NOW, height: 800, expected: /404/ })
   let tabs: [Page, Page]
   beforeAll(async () => {
-    at = await demo({ clock: fakeClock(NOW) })
-    opened = await openPage(at.origin, '/', { now: NOW, height: 800, expected: /404/ })
-    tabs = [opened.page, await opened.tab('/')]
+    tabs = [shared.opened.page, await shared.opened.tab('/')]
     if (WRITES) mkdirSync(FOLDER, { recursive: true })
-  })
-  afterAll(async () => {
-    await opened.close()
-    await at.t.close()
   })
 
   // Two tabs for all views: a document for each view takes most of the time.
   it.each(byArea(VIEWS))('%s is drawn the same in two tabs, fits and does not overlap', async (_, views) => {
     for (const [name, path] of views) await drawnTwice(tabs, name, path)
-    await opened.check()
+    await shared.opened.check()
   })
 
   it('the login is drawn the same in two tabs, fits and does not overlap', async () => {
@@ -90,7 +84,7 @@ describe.skipIf(BROWSER === null)('pictures of the dashboard (needs chromium)', 
   })
 
   it('sees a difference', async () => {
-    const { page, close } = await openPage(at.origin, '/keys', { now: NOW })
+    const { page, close } = await openPage(shared.origin, '/keys', { now: NOW })
     await drawn(page)
     const before = await picture(page)
     await page.locator('h1').evaluate((title) => title.append(' and more'))

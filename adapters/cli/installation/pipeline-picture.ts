@@ -39,9 +39,9 @@ export function pipelinePicture(sealed: readonly Sealed[], own: ReadonlySet<stri
     ...(drawn.includes(star) ? [`${star} your own plugin`] : []),
     '? runs for some requests only',
     '~ the request goes on when it fails',
-    '×2 runs twice',
+    `${sign('×', 'x')}2 runs twice`,
   ].join('   ')
-  return `${drawn}\n\n${styled(marks.replace('×', sign('×', 'x')), 'dim')}`
+  return `${drawn}\n\n${styled(marks, 'dim')}`
 }
 
 function drawnStage(
