@@ -34,16 +34,15 @@ export const latePrices = {
 export const HTTP = '\0late-http'
 
 /** An import of `node:http` reads all its members, and Node 24 then loads its own undici for the member `WebSocket`. */
+const NAMES = ['createServer', 'IncomingMessage', 'ServerResponse', 'STATUS_CODES', 'validateHeaderName', 'validateHeaderValue']
+
 export const lateHttp = {
   name: 'late-http',
   resolveId(id, _importer, { kind }) {
     if (id !== 'node:http') return null
     return kind === 'dynamic-import' ? { id, external: true } : HTTP
   },
-  load: (id) =>
-    id === HTTP
-      ? `export const { createServer, IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http')`
-      : null,
+  load: (id) => (id === HTTP ? `export const { ${NAMES.join(', ')} } = process.getBuiltinModule('node:http')` : null),
 }
 
 function isOf(name, id) {

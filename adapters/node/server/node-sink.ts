@@ -4,6 +4,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { Sink } from '../../../core/types/ports/ports.ts'
+import { storeHead } from './head-text.ts'
 
 /** Bytes of a body that node:http may read and drop after a refusal, to keep the connection for the next request. */
 const DROPPED_BODY = 65_536
@@ -143,9 +144,11 @@ export class NodeSink implements Sink {
     const list =
       length === null || status === 204 || status === 304 ? [...headers] : [...headers, 'content-length', String(length)]
     // A body that came too slowly keeps coming slowly, and would hold the connection.
-    if (!this.#req.complete && (status === 408 || !hasShortBody(this.#req))) list.push('connection', 'close')
-    if (this.#res.writeHead === WRITE_HEAD) this.#res.writeHead(status, list)
-    else this.#setHead(status, list)
+    const { complete } = this.#req
+    if (!complete && (status === 408 || !hasShortBody(this.#req))) list.push('connection', 'close')
+    if (this.#res.writeHead === WRITE_HEAD) {
+      if (!complete || !storeHead(this.#res, status, list)) this.#res.writeHead(status, list)
+    } else this.#setHead(status, list)
   }
 
   /** For a middleware that replaced `writeHead`: some of them do not support a flat list. */
