@@ -115,7 +115,7 @@ function child(bytes: Uint8Array, at: number, segment: string): number | null {
     let matches = index === wanted
     if (isObject) {
       const keyEnd = skipString(bytes, at)
-      matches = keyText(bytes, at, keyEnd) === segment
+      matches = isName(bytes, at, keyEnd, segment)
       at = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
     }
     if (matches) return at
@@ -126,6 +126,17 @@ function child(bytes: Uint8Array, at: number, segment: string): number | null {
   if (isObject || wanted >= 0) return null
   wanted += starts.length
   return starts[wanted] ?? null
+}
+
+/** Compares a key with a name without decoding it, unless it has escapes or other than ASCII characters. */
+function isName(bytes: Uint8Array, start: number, end: number, name: string): boolean {
+  const { length } = name
+  for (let i = 0; i < length && start + 1 + i < end; i++) {
+    const byte = bytes[start + 1 + i] as number
+    if (byte === 0x5c || byte > 0x7f) return keyText(bytes, start, end) === name
+    if (byte !== name.charCodeAt(i)) return false
+  }
+  return end - start - 2 === length
 }
 
 /** Returns the raw JSON text at a path of a JSON text. */

@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
-import type { MemberNames } from './member-names.ts'
+import type { FewNames, MemberNames } from './member-names.ts'
 import { checkedRest, checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
 
 export interface Span {
@@ -47,12 +47,12 @@ export interface ValueLimits {
 export const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, numbers: Number.POSITIVE_INFINITY }
 
 /**
- * Validates a JSON object and returns the spans of its top-level values by key.
+ * Validates a JSON object and returns the spans of its top-level values by key. `names` records the names of all members.
  * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, repeats a key, or has too many
  * values.
  */
-export function scanObject(bytes: Uint8Array, limits = UNLIMITED): Map<string, Member> {
-  keys.reset()
+export function scanObject(bytes: Uint8Array, limits = UNLIMITED, names: FewNames | null = null): Map<string, Member> {
+  keys.reset(names)
   return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
 

@@ -1,4 +1,5 @@
-// Records which member names a large text contains anywhere, and the kinds of their values. A question to it replaces a search of the bytes.
+// Records which member names a text contains anywhere, and in a large text the kinds of their values. A question to it replaces a search
+// of the bytes.
 
 export type ValueKind = 'array' | 'long_text'
 
@@ -9,7 +10,31 @@ const ARRAY = 2
 const LONG = 4
 
 /** Names are known by hash, so a collision may answer yes too often, but never no. */
-export class MemberNames {
+export interface NamesOfText {
+  mayHave(hash: number, kind: ValueKind | undefined): boolean
+}
+
+/** Names of a small text in two masks: each name sets one bit of both. */
+export class FewNames implements NamesOfText {
+  #low = 0
+  #high = 0
+
+  /** null: the name has an escape, so it may be any name. */
+  name(hash: number | null): void {
+    if (hash === null) this.#low = this.#high = -1
+    else {
+      this.#low |= 1 << (hash & 31)
+      this.#high |= 1 << ((hash >>> 5) & 31)
+    }
+  }
+
+  mayHave(hash: number): boolean {
+    return (this.#low & (1 << (hash & 31))) !== 0 && (this.#high & (1 << ((hash >>> 5) & 31))) !== 0
+  }
+}
+
+/** Names of a large text, with the kinds of their values. */
+export class MemberNames implements NamesOfText {
   readonly #kinds = new Map<number, number>()
   /** A name with an escape may be any name. */
   #anyName = false

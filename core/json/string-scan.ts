@@ -6,7 +6,9 @@ const BACKSLASH = 0x5c
 /** The bytes of a string before the first read in words: most names and values are shorter. */
 const HEAD_BYTES = 128
 /** After so many words without a find, the string is likely base64 or another plain text of some length. */
-const PLAIN_WORDS = 1024
+const PLAIN_WORDS = 64
+/** The platform then searches so many times as many words as were plain: a text with a find here and there is not searched to its end. */
+const FURTHER = 16
 /** A shorter text is read in bytes only. */
 const WORDS_FROM_BYTES = 512
 const LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
@@ -46,6 +48,7 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
   /** Leaves out the bytes of the word that were read before. */
   let unread = -1 << (((at - first) & 3) << 3)
   const stop = Math.min(words.length, index + (most >> 2))
+  let plainFrom = index
   let leap = index + PLAIN_WORDS
   while (index < stop) {
     const word = words[index] as number
@@ -59,7 +62,7 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
       index++
       unread = -1
       if (index === leap) {
-        index = afterPlainWords(bytes, words, index, stop)
+        index = afterPlainWords(bytes, words, index, Math.min(stop, index + FURTHER * (index - plainFrom)))
         leap = index + PLAIN_WORDS
       }
       continue
@@ -72,6 +75,7 @@ export function checkedRest(bytes: Uint8Array, from: number, words: Int32Array, 
     else if (byte < 0x20) throw malformed(bytes, at)
     else at++
     index = (at - first) >> 2
+    plainFrom = index
     leap = index + PLAIN_WORDS
     unread = -1 << (((at - first) & 3) << 3)
   }

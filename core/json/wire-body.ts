@@ -8,7 +8,7 @@ import type { TextEdits } from './edit-text.ts'
 import { findSpan, pathSegments, spanInMember, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { nameHash } from './key-stack.ts'
-import type { MemberNames, ValueKind } from './member-names.ts'
+import type { NamesOfText, ValueKind } from './member-names.ts'
 import { memberSpan } from './member-span.ts'
 import { memberValue } from './member-value.ts'
 import { PIECE_BYTES, parseJson, parseMembers } from './parse-span.ts'
@@ -51,7 +51,7 @@ const LONG_INTEGER = /[:,[\s]-?\d{16}/
  * Scans and wraps a JSON object; `scanned` and `names`: the members of an earlier scan, and the names that it recorded.
  * @throws GatewayError 400 when it is not an object, is too deep, or repeats a key.
  */
-export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>, names?: MemberNames): WireBody {
+export function wireBody(source: Uint8Array | string, scanned?: Map<string, Member>, names?: NamesOfText): WireBody {
   const bytes = typeof source === 'string' ? encodeUtf8(source) : source
   return new SplicedBody(bytes, scanned ?? scanObject(bytes), null, null, names ?? null)
 }
@@ -66,7 +66,7 @@ class SplicedBody implements WireBody, TextEdits {
   /** Text of an unchanged or rewritten answer. */
   #text: string | null
   /** Names of the unchanged bytes. */
-  #names: MemberNames | null
+  #names: NamesOfText | null
   /** True when the text is newer than the bytes. */
   #unencoded = false
   edited = false
@@ -76,7 +76,7 @@ class SplicedBody implements WireBody, TextEdits {
     members: Map<string, Member> | null,
     json: JsonObject | null = null,
     text: string | null = null,
-    names: MemberNames | null = null,
+    names: NamesOfText | null = null,
   ) {
     this.#bytes = bytes
     this.#scanned = members

@@ -4,7 +4,7 @@ import { deepFreeze } from '../collections/deep-freeze.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { MatchedRoute } from '../http/data-routes.ts'
 import { scanObject } from '../json/json-scan.ts'
-import { MemberNames } from '../json/member-names.ts'
+import { FewNames, MemberNames } from '../json/member-names.ts'
 import { scanInTurns } from '../json/scan-in-turns.ts'
 import { wireBody } from '../json/wire-body.ts'
 import { checkedModelId } from '../models/model-id.ts'
@@ -62,7 +62,8 @@ function warnOfOpenHost(runtime: Runtime, address: string | null): void {
 
 /** @throws GatewayError 400. */
 export function smallBody({ options }: Runtime, bytes: Uint8Array): WireBody {
-  return wireBody(bytes, scanObject(bytes, options.requestLimits))
+  const names = new FewNames()
+  return wireBody(bytes, scanObject(bytes, options.requestLimits, names), names)
 }
 
 /** @throws GatewayError 400. */

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { headerBag } from '../../../../core/http/headers.ts'
-import { objectScan } from '../../../../core/json/json-scan.ts'
+import { objectScan, scanObject } from '../../../../core/json/json-scan.ts'
 import { KeyStack } from '../../../../core/json/key-stack.ts'
-import { MemberNames } from '../../../../core/json/member-names.ts'
+import { FewNames, MemberNames } from '../../../../core/json/member-names.ts'
 import { wireBody } from '../../../../core/json/wire-body.ts'
 import { wrapSignature } from '../../../../core/models/signature.ts'
 import type { Dialect } from '../../../../core/types/request/canonical.ts'
@@ -87,12 +87,45 @@ it.each(DIALECTS)('edits a %s body with recorded names as one without', (dialect
       const bytes = new TextEncoder().encode(JSON.stringify(sent, null, space))
       const names = new MemberNames()
       const members = objectScan(bytes, limits, new KeyStack(), names)(Number.POSITIVE_INFINITY) as never
-      const [recorded, plain] = [wireBody(bytes, members, names), wireBody(bytes)].map((body) => {
+      const few = new FewNames()
+      const small = wireBody(bytes, scanObject(bytes, limits, few), few)
+      const [recorded, masked, plain] = [wireBody(bytes, members, names), small, wireBody(bytes)].map((body) => {
         driver.spliceRequest(body, warningCodec(driver, { model: 'm', quirks: facts, caller: dialect }), headerBag())
         return new TextDecoder().decode(body.bytes)
       })
       expect(recorded).toBe(plain)
+      expect(masked).toBe(plain)
     }),
     { numRuns: 300 },
   )
+})
+
+it('the masks of a small text never miss a name, also one with an escape', () => {
+  const name = fc.oneof(fc.string({ maxLength: 12 }), fc.constantFrom('type', 'tool_calls', 'content'))
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 30 }), fc.nat(), (given, at) => {
+      const nested = given.reduceRight<object>((inner, key) => ({ [key]: inner }), {})
+      const text = JSON.stringify({ nested })
+      const escaped = given.length === 0 ? text : text.replace(`"${given[at % given.length]}":`, '"\\u0074ype":')
+      for (const one of [text, escaped]) {
+        const few = new FewNames()
+        const body = wireBody(one, scanObject(Buffer.from(one), limits, few), few)
+        const found: string[] = []
+        JSON.parse(one, (key, value) => {
+          found.push(key)
+          return value
+        })
+        for (const key of found.filter((key) => key !== '' && JSON.stringify(key) === `"${key}"`))
+          expect(body.mayName(key), `${one} ${key}`).toBe(true)
+      }
+    }),
+  )
+})
+
+it('the masks of a usual request answer no for the names that it does not have', () => {
+  const few = new FewNames()
+  const text = '{"model":"m","stream":false,"temperature":1,"max_tokens":9,"messages":[{"role":"user","content":"hi"}]}'
+  const body = wireBody(text, scanObject(Buffer.from(text), limits, few), few)
+  const absent = ['extra_content', 'tool_calls', 'tool_call_id', 'type', 'cache_control', 'encrypted_content']
+  expect(absent.filter((name) => body.mayName(name)).length).toBeLessThanOrEqual(2)
 })
