@@ -10,7 +10,7 @@ type AnyMessage = Frozen<Message>
 
 /** `turn`: the message, or adjacent ones that form one turn in the caller's dialect (responses items). */
 export function encodeAssistant(turn: readonly AnyMessage[], own: boolean, codec: CodecContext): JsonObject | null {
-  const parts = turn.flatMap((message) => message.parts)
+  const parts = turn.length === 1 ? (turn[0] as AnyMessage).parts : turn.flatMap((message) => message.parts)
   const calls = parts.filter((part) => part.t === 'tool_call')
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   // Only OpenAI supports the refusal field in requests.

@@ -53,7 +53,7 @@ function instructions(request: Request, codec: CodecContext): JsonObject[] {
   // Anthropic's system is one text in blocks; some templates accept only one system message.
   if (blocks.length > 0 && (request.source === 'messages' || codec.quirks.systemFirstOnly)) {
     const content = textContent(
-      blocks.flatMap((block) => block.parts),
+      blocks.length === 1 ? (blocks[0] as (typeof blocks)[number]).parts : blocks.flatMap((block) => block.parts),
       keepParts,
       '\n\n',
       codec,
@@ -118,8 +118,10 @@ function encodePlain(message: AnyMessage, lead: readonly AnyPart[], own: boolean
     return
   }
   // A result whose call is not in the history becomes user text.
-  const parts = message.parts.flatMap((part) => (part.t === 'tool_result' ? orphanText(part) : [part]))
-  const content = userContent([...lead, ...parts], own, codec)
+  const parts = message.parts.some(({ t }) => t === 'tool_result')
+    ? message.parts.flatMap((part) => (part.t === 'tool_result' ? orphanText(part) : [part]))
+    : message.parts
+  const content = userContent(lead.length === 0 ? parts : [...lead, ...parts], own, codec)
   if (content === null) return
   const name = message.role === 'user' ? message.name : undefined
   const ext = message.role === 'user' ? ((message.ext?.chat ?? {}) as JsonObject) : {}

@@ -32,7 +32,8 @@ export function buildResponse(response: Frozen<CanonicalResponse>, codec: CodecC
   const refusal = parts.map((part) => (part.t === 'refusal' ? part.text : '')).join('')
   const own = (response.ext.messages ?? {}) as JsonObject
   const { id, type, role, model } = messageHead(response, codec)
-  const content = parts.flatMap((part) => answerBlocks(part, codec))
+  const content: Block[] = []
+  for (const part of parts) content.push(...answerBlocks(part, codec))
   const stop = stopFields(choice ?? { finish: 'other' }, hasToolCall(parts as Part[]), refusal)
   return {
     ...own,
