@@ -17,9 +17,23 @@ export function randomBytes(count: number): Uint8Array {
   return pool.subarray(drawn - count, drawn)
 }
 
-/** `req_<uuidv7>`. */
+const HEX = [...'0123456789abcdef'].map((digit) => digit.charCodeAt(0))
+/** The characters of the last request id; each id replaces the digits. */
+const idCodes = [...'req_00000000-0000-0000-0000-000000000000'].map((character) => character.charCodeAt(0))
+/** Where the digits of each byte stand. */
+const DIGITS_AT = [4, 6, 8, 10, 13, 15, 18, 20, 23, 25, 28, 30, 32, 34, 36, 38]
+const idBytes = new Uint8Array(16)
+
+/** `req_<uuidv7>`. Its characters are written at once: a sum of pieces would stay a tree that each later use has to copy. */
 export function requestId(): string {
-  return `req_${v7({ random: randomBytes(16) })}`
+  v7({ random: randomBytes(16) }, idBytes)
+  for (let i = 0; i < 16; i++) {
+    const byte = idBytes[i] as number
+    const at = DIGITS_AT[i] as number
+    idCodes[at] = HEX[byte >> 4] as number
+    idCodes[at + 1] = HEX[byte & 15] as number
+  }
+  return String.fromCharCode.apply(null, idCodes)
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
