@@ -27,8 +27,13 @@ export const latePrices = {
   get() { const value = JSON.parse(models); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
   set(value) { Object.defineProperty(this, 'models', { value, writable: true }); },
 }))`
-    return code.replace(literal, () => late)
+    return withoutCollator(code.replace(literal, () => late))
   },
+}
+
+/** The first `localeCompare` of a process loads the rules of its language, which names of units do not need. */
+function withoutCollator(code) {
+  return code.replace(/([\w.]+)\.localeCompare\(([\w.]+)\)/g, '($1 < $2 ? -1 : $1 > $2 ? 1 : 0)')
 }
 
 export const HTTP = '\0late-http'
