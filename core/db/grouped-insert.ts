@@ -7,14 +7,18 @@ export interface GroupedForm {
   readonly table: string
   /** Columns whose values are often the same in many rows; those that differ most often first, because a comparison ends there. */
   readonly shared: readonly string[]
-  /** The other columns. */
+  /** The other columns. The first one is never null. */
   readonly own: readonly string[]
   /** `ON CONFLICT …` */
   readonly conflict: string
 }
 
-/** Rows of a statement, so that few texts stay prepared. */
-const LENGTHS = [128, 64, 32, 16, 8, 4, 2]
+/**
+ * Rows of a statement, so that few texts stay prepared. A group takes the next longer one and fills it with nulls, because a statement
+ * costs more than the binding of its fillers.
+ */
+const LENGTHS = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 200]
+const LONGEST = 200
 /** Groups that a row is compared with. */
 const COMPARED = 16
 
@@ -22,31 +26,31 @@ const COMPARED = 16
 export function groupedInsert(form: GroupedForm): (rows: readonly (readonly SqlValue[])[]) => { sql: Sql }[] {
   const { table, shared, own, conflict } = form
   const head = `INSERT INTO ${table} (${[...shared, ...own].join(', ')})`
-  const single = `${head} VALUES ${places(shared.length + own.length)} ${conflict}`
+  const single = `${head} VALUES (${places(shared.length + own.length)}) ${conflict}`
   const texts = new Map<number, string>()
 
-  const textOf = (rows: number): string => {
-    const values = Array.from({ length: rows }, () => places(own.length)).join(', ')
-    // WHERE: otherwise ON would belong to the join.
-    return `${head} SELECT * FROM (VALUES ${places(shared.length)}) CROSS JOIN (VALUES ${values}) WHERE true ${conflict}`
+  // Common values are expressions of the SELECT: in a join, SQLite would copy each text for each row.
+  const textOf = (length: number): string => {
+    const values = Array.from({ length }, () => `(${places(own.length)})`).join(', ')
+    return `${head} SELECT ${places(shared.length)}, * FROM (VALUES ${values}) WHERE column1 IS NOT NULL ${conflict}`
   }
 
-  /** Adds the statements of rows that share their first values. */
-  const addGroup = (to: { sql: Sql }[], rows: readonly (readonly SqlValue[])[]): void => {
-    let at = 0
-    for (const length of LENGTHS) {
-      for (; rows.length - at >= length; at += length) {
-        const text = texts.get(length) ?? textOf(length)
-        texts.set(length, text)
-        const params = (rows[at] as readonly SqlValue[]).slice(0, shared.length)
-        for (let i = at; i < at + length; i++) {
-          const row = rows[i] as readonly SqlValue[]
-          for (let column = shared.length; column < row.length; column++) params.push(row[column] as SqlValue)
-        }
-        to.push({ sql: { text, params } })
-      }
+  const insertOf = (rows: readonly (readonly SqlValue[])[], from: number, to: number): { sql: Sql } => {
+    const first = rows[from] as readonly SqlValue[]
+    if (to - from === 1) return { sql: { text: single, params: first } }
+    const length = LENGTHS.find((each) => each >= to - from) as number
+    let text = texts.get(length)
+    if (text === undefined) {
+      text = textOf(length)
+      texts.set(length, text)
     }
-    for (; at < rows.length; at++) to.push({ sql: { text: single, params: rows[at] as readonly SqlValue[] } })
+    const params = first.slice(0, shared.length)
+    for (let i = from; i < to; i++) {
+      const row = rows[i] as readonly SqlValue[]
+      for (let column = shared.length; column < row.length; column++) params.push(row[column] as SqlValue)
+    }
+    for (let filler = (length - (to - from)) * own.length; filler > 0; filler--) params.push(null)
+    return { sql: { text, params } }
   }
 
   return (rows) => {
@@ -57,7 +61,9 @@ export function groupedInsert(form: GroupedForm): (rows: readonly (readonly SqlV
       else group.push(row)
     }
     const statements: { sql: Sql }[] = []
-    for (const group of groups) addGroup(statements, group)
+    for (const group of groups)
+      for (let at = 0; at < group.length; at += LONGEST)
+        statements.push(insertOf(group, at, Math.min(group.length, at + LONGEST)))
     return statements
   }
 }
@@ -80,5 +86,5 @@ function sharesWith(a: readonly SqlValue[], b: readonly SqlValue[], shared: numb
 }
 
 function places(count: number): string {
-  return `(${Array.from({ length: count }, () => '?').join(', ')})`
+  return Array.from({ length: count }, () => '?').join(', ')
 }
