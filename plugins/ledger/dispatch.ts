@@ -35,6 +35,8 @@ const facts = z.object({
   free: z.boolean().optional(),
 })
 const NAMES = Object.keys(facts.shape)
+/** The place of `promptBytes` in the list. */
+export const PROMPT_BYTES = NAMES.indexOf('promptBytes')
 
 /** @param stored as `knownOf` returns it. */
 export function factsIn(stored: unknown): z.output<typeof facts> {

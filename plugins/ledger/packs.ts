@@ -2,18 +2,13 @@
 import { z } from 'zod'
 import { sql } from '../../core/db/sql.ts'
 import type { Db } from '../../core/types/ports/db.ts'
-import { type DispatchRow, factsIn } from './dispatch.ts'
-
-type Traced = Pick<DispatchRow, 'request_id' | 'at' | 'facts'>
-
-const requests = z.array(z.tuple([z.string(), z.number(), z.unknown()]))
+import { type PackedTrace, unpackTraces } from './packed-traces.ts'
 
 const packRow = z
   .object({ boot_id: z.string(), seq: z.number(), at: z.number(), requests: z.string(), ended: z.string() })
   .transform(({ requests: stored, ended, ...pack }) => {
     const over = new Set(ended.split(' '))
-    const listed = requests.parse(JSON.parse(stored)).filter(([id]) => !over.has(id))
-    return { ...pack, requests: listed.map(([request_id, at, facts]): Traced => ({ request_id, at, facts: factsIn(facts) })) }
+    return { ...pack, stored, requests: unpackTraces(stored).filter(({ request_id }) => !over.has(request_id)) }
   })
 export type PackRow = z.output<typeof packRow>
 
@@ -43,10 +38,12 @@ export function ownPacks(db: Db, bootId: string, before: number, limit: number):
 
 /**
  * Deletes the pack. Returns its requests that have no usage row, and no trace of their own, which is settled by itself. Returns none when
- * another process took the pack.
+ * another process took the pack, or its process lives and wrote other traces there.
  */
-export async function takePack(tx: Db, pack: PackRow): Promise<Traced[]> {
-  const { changes } = await tx.run(sql`DELETE FROM ledger_traces WHERE boot_id = ${pack.boot_id} AND seq = ${pack.seq}`)
+export async function takePack(tx: Db, pack: PackRow): Promise<PackedTrace[]> {
+  const { changes } = await tx.run(
+    sql`DELETE FROM ledger_traces WHERE boot_id = ${pack.boot_id} AND seq = ${pack.seq} AND requests = ${pack.stored}`,
+  )
   const ids = pack.requests.map(({ request_id }) => request_id)
   if (changes === 0 || ids.length === 0) return []
   const known = await tx.all<{ request_id: string }>(

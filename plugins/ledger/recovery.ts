@@ -87,8 +87,8 @@ export function recovery(
   prices: () => PriceService | undefined,
   own: OwnRequests = { living: () => [], unsent: new Set() },
 ): Recovery {
-  /** Numbers of own packs that the last check found. */
-  let suspects: ReadonlySet<number> = new Set()
+  /** Own packs that the last check found, by their stored traces: numbers are used again. */
+  let suspects: ReadonlySet<string> = new Set()
   const sweepOwn = ownStrays({
     clock,
     rows: (before) => ownDispatches(db, instances.bootId, before, OWN_BATCH),
@@ -136,11 +136,12 @@ export function recovery(
     // Running requests have long had a trace of their own. The pack of others must be found in two checks, as above.
     const found = await ownPacks(db, bootId, clock.now() - YOUNG_MS, PACKS)
     const before = suspects
-    suspects = new Set(found.map(({ seq }) => seq))
+    suspects = new Set(found.map(({ stored }) => stored))
     if (found.length === 0) return swept
     const alive = new Set(own.living())
     for (const pack of found)
-      if (before.has(pack.seq) && !pack.requests.some(({ request_id }) => alive.has(request_id))) swept += await settlePack(pack)
+      if (before.has(pack.stored) && !pack.requests.some(({ request_id }) => alive.has(request_id)))
+        swept += await settlePack(pack)
     return swept
   }
 

@@ -1,10 +1,12 @@
 // Traces on SQLite. The requests of one commit share a stored row, a pack, because a row for each is written and deleted within
-// milliseconds. The row is deleted with the last of them. A request that runs longer gets a row of its own (checkpoints.ts). A request
-// with a reservation has one from the start, because its accounts depend on it.
+// milliseconds. After the last of them the row is used again for the traces of the same commit, or deleted. A request that runs longer
+// gets a row of its own (checkpoints.ts). A request with a reservation has one from the start, because its accounts depend on it.
 import type { Join, Joined, Sql, Statement } from '../../core/types/ports/db.ts'
 import { insertKnown, type Known, type Progress, promote, removeDispatch } from './dispatch.ts'
+import { packTraces } from './packed-traces.ts'
 
-const INSERT = 'INSERT INTO ledger_traces (boot_id, seq, at, requests) VALUES (?, ?, ?, ?)'
+const PUT = `INSERT INTO ledger_traces (boot_id, seq, at, requests) VALUES (?, ?, ?, ?)
+  ON CONFLICT (boot_id, seq) DO UPDATE SET at = excluded.at, requests = excluded.requests, ended = ''`
 const REMOVE = 'DELETE FROM ledger_traces WHERE boot_id = ? AND seq = ?'
 const END = "UPDATE ledger_traces SET ended = ended || ? || ' ' WHERE boot_id = ? AND seq = ?"
 
@@ -48,15 +50,13 @@ export class Traces implements Join {
       if (pack !== null && !hasRows && ending.get(pack) !== pack.open) writes.push(this.#endOf(trace.requestId, pack))
     }
     const closed = [...this.#closed]
-    for (const pack of closed) writes.push(this.#removal(pack))
     const deleted = new Set<Pack>()
-    for (const [pack, count] of ending) {
-      if (count !== pack.open) continue
-      deleted.add(pack)
-      writes.push(this.#removal(pack))
-    }
-    const pack = fresh.size === 0 ? null : { seq: this.#seq++, open: fresh.size }
-    if (pack !== null) writes.push(this.#insert(pack, fresh))
+    for (const [pack, count] of ending) if (count === pack.open) deleted.add(pack)
+    const free = [...closed, ...deleted]
+    // A row in the place of another one leaves the index and the list of free pages as they are.
+    const pack = fresh.size === 0 ? null : { seq: free.pop()?.seq ?? this.#seq++, open: fresh.size }
+    for (const each of free) writes.push(this.#removal(each))
+    if (pack !== null) writes.push(this.#put(pack, fresh))
     return {
       statements: writes,
       done: () => {
@@ -96,14 +96,10 @@ export class Traces implements Join {
     if (pack.open === 0 && !deleted.has(pack)) this.#closed.push(pack)
   }
 
-  #insert({ seq }: Pack, traces: ReadonlySet<Trace>): { sql: Sql } {
-    const requests: unknown[] = []
+  #put({ seq }: Pack, traces: ReadonlySet<Trace>): { sql: Sql } {
     let latest = 0
-    for (const { requestId, at, known } of traces) {
-      requests.push([requestId, at, known])
-      if (at > latest) latest = at
-    }
-    return { sql: { text: INSERT, params: [this.#bootId, seq, latest, JSON.stringify(requests)] } }
+    for (const { at } of traces) if (at > latest) latest = at
+    return { sql: { text: PUT, params: [this.#bootId, seq, latest, packTraces(traces)] } }
   }
 
   #removal({ seq }: Pack): { sql: Sql } {
