@@ -28,6 +28,11 @@ export interface SqliteOptions {
 /** SQLite blocks the event loop while it waits. After this time the driver waits asynchronously instead. */
 const BLOCKING_WAIT_MS = 25
 const RETRY_MS = 10
+/**
+ * Pages in the WAL before they are copied to the file. Pages that many commits change are copied once, so a larger number copies less. At
+ * 2000 a commit with the copy takes no longer than at SQLite's 1000, and a start after a kill reads 8 MB. More saves nothing.
+ */
+const CHECKPOINT_PAGES = 2000
 /** Further attempts after the time limit: a process that was suspended has not really waited. */
 const LAST_LOOKS = 5
 
@@ -74,6 +79,7 @@ class SqliteDatabase implements Database {
     this.#writer.pragma(`synchronous = ${synchronous}`)
     this.#writer.pragma(`busy_timeout = ${BLOCKING_WAIT_MS}`)
     this.#writer.pragma('journal_size_limit = 67108864')
+    this.#writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
     this.#reader = new SqliteConnection(path, busyTimeoutMs)
     this.#reader.pragma('query_only = ON')
   }
