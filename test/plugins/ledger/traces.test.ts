@@ -9,8 +9,11 @@ import { migrate } from '../../../core/db/migrate.ts'
 import { sql } from '../../../core/db/sql.ts'
 import { silentLog } from '../../../core/log.ts'
 import type { Database, Statement } from '../../../core/types/ports/db.ts'
+import { factsIn } from '../../../plugins/ledger/dispatch.ts'
 import { instances } from '../../../plugins/ledger/instances.ts'
 import { migrations } from '../../../plugins/ledger/migrations.ts'
+import { packTraces, unpackTraces } from '../../../plugins/ledger/packed-traces.ts'
+import { ownPacks, type PackRow, strayPacks, takePack } from '../../../plugins/ledger/packs.ts'
 import { recovery } from '../../../plugins/ledger/recovery.ts'
 import type { UsageRow } from '../../../plugins/ledger/service.ts'
 import { type Trace, TraceEnd, Traces } from '../../../plugins/ledger/traces.ts'
@@ -153,6 +156,87 @@ describe('a random history', () => {
     await Promise.all([commits.add([short]), commits.add([new TraceEnd(short, true)])])
     expect(await stored()).toBe(0)
     await db.close()
+  })
+
+  it('uses a row again in the commit that ends its last request, and only then', async () => {
+    const db = await opened()
+    const commits = new GroupCommit(db, fakeClock(), silentLog)
+    const traces = new Traces('boot')
+    const rows = () => ownPacks(db, 'boot', Number.MAX_SAFE_INTEGER, 10)
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id, i) => traces.begin(`req_${id}`, i + 1, KNOWN)) as [
+      Trace,
+      Trace,
+      Trace,
+      Trace,
+    ]
+    await Promise.all([commits.add([a]), commits.add([b])])
+    // One of two ends without a usage row.
+    await Promise.all([commits.add([new TraceEnd(a, false)]), commits.add([c])])
+    expect((await rows()).map(({ seq, at, requests }) => [seq, at, requests.map((each) => each.request_id)])).toEqual([
+      [0, 2, ['req_b']],
+      [1, 3, ['req_c']],
+    ])
+    await Promise.all([commits.add([new TraceEnd(b, false)]), commits.add([d])])
+    expect((await rows()).map(({ seq, at, requests }) => [seq, at, requests.map((each) => each.request_id)])).toEqual([
+      [0, 4, ['req_d']],
+      [1, 3, ['req_c']],
+    ])
+    await db.close()
+  })
+
+  it('does not take a row from a process that seemed dead and has used it again', async () => {
+    const db = await opened()
+    const commits = new GroupCommit(db, fakeClock(), silentLog)
+    const traces = new Traces('boot')
+    const [a, b] = ['a', 'b'].map((id) => traces.begin(`req_${id}`, 1, KNOWN)) as [Trace, Trace]
+    await commits.add([a])
+    const [seen] = await strayPacks(db, 'other', ['', 0], 10)
+    await Promise.all([commits.add([new InsertRows([rowOf('req_a')]), new TraceEnd(a, true)]), commits.add([b])])
+    expect(await db.tx((tx) => takePack(tx, seen as PackRow))).toEqual([])
+    const [now] = await strayPacks(db, 'other', ['', 0], 10)
+    expect(now).toMatchObject({ seq: 0 })
+    expect((await db.tx((tx) => takePack(tx, now as PackRow))).map(({ request_id }) => request_id)).toEqual(['req_b'])
+    await db.close()
+  })
+})
+
+describe('the stored traces', () => {
+  const known = fc.tuple(fc.constantFrom(null, 1), fc.constantFrom('p', 'q'), fc.nat(999), fc.constantFrom([], [true, false]))
+  const given = fc.array(fc.record({ at: fc.nat(5000), known }), { minLength: 1, maxLength: 60 })
+
+  it('are read as they were given, in any order', () => {
+    fc.assert(
+      fc.property(given, (all) => {
+        const traces = all.map(({ at, known: [key, provider, bytes, shared] }, i) => ({
+          requestId: `req_${i}`,
+          at,
+          known: [null, key, null, null, null, null, 'api', 'chat', provider, 'm', 'p/m', null, false, bytes, ...shared],
+        }))
+        const read = unpackTraces(packTraces(traces))
+        const expected = traces.map(({ requestId, at, known }) => ({ request_id: requestId, at, facts: factsIn(known) }))
+        const byId = (a: { request_id: string }, b: { request_id: string }) => (a.request_id < b.request_id ? -1 : 1)
+        expect(read.sort(byId)).toEqual(expected.sort(byId))
+      }),
+    )
+  })
+
+  it('of earlier versions repeat the facts of each request', () => {
+    const read = unpackTraces(
+      JSON.stringify([
+        ['req_1', 5, KNOWN],
+        ['req_2', 6, KNOWN],
+      ]),
+    )
+    expect(read).toEqual([
+      { request_id: 'req_1', at: 5, facts: factsIn(KNOWN) },
+      { request_id: 'req_2', at: 6, facts: factsIn(KNOWN) },
+    ])
+  })
+
+  it('of sixty requests fit on a page', () => {
+    const id = (i: number) => `req_01a21ad7-12f4-7488-aefa-${String(i).padStart(12, '0')}`
+    const traces = Array.from({ length: 60 }, (_, i) => ({ requestId: id(i), at: 1_795_746_632_436 + i, known: KNOWN }))
+    expect(packTraces(traces).length).toBeLessThan(3800)
   })
 })
 
