@@ -88,7 +88,11 @@ export function insertRows(rows: readonly UsageRow[]): Statement {
 const inserted = groupedInsert({ table: 'ledger_usage', shared: SHARED, own: OWN, conflict: ON_CONFLICT })
 
 const JOIN: Join = {
-  joined: (statements) => ({ statements: inserted((statements as InsertRows[]).flatMap(({ rows }) => rows.map(valuesOf))) }),
+  joined(statements) {
+    const values: SqlValue[][] = []
+    for (const { rows } of statements as InsertRows[]) for (const row of rows) values.push(valuesOf(row))
+    return { statements: inserted(values) }
+  },
 }
 
 /** The same as `insertRows`, on SQLite. The rows of one commit are written together. */

@@ -95,8 +95,8 @@ type Only = [number, number, number, number?, (string | 0 | null)?]
 const LANES = [null, 'bytes', 'events'] as const
 
 function onlyJson({ startedAt, latencyMs, status, lane, wireFormat }: Attempt, callers: string): string {
-  const wire = wireFormat === callers ? 0 : (wireFormat ?? null)
-  return `[${startedAt},${Math.round(latencyMs ?? 0)},${status ?? 200},${LANES.indexOf(lane ?? null)},${JSON.stringify(wire)}]`
+  const wire = wireFormat === callers ? '0' : JSON.stringify(wireFormat ?? null)
+  return `[${startedAt},${Math.round(latencyMs ?? 0)},${status ?? 200},${LANES.indexOf(lane ?? null)},${wire}]`
 }
 
 function isOnly(kept: Stored[] | Only): kept is Only {
