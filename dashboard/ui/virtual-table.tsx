@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { preferences } from '../app/preferences.ts'
+import { useSlots } from './row-slots.ts'
 import type { Column } from './table.tsx'
 
 interface VirtualTableProps<T> {
@@ -43,39 +44,49 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
   }, [])
   const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN)
   const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + OVERSCAN)
+  const shown = rows.slice(first, last)
+  const space = useRef<HTMLDivElement>(null)
+  // A reader who presses a row, or is in it, means that row.
+  const held = (place: number): boolean => space.current?.children[place]?.matches(':focus-within, :active') === true
+  const slots = useSlots(shown.map(rowKey), held)
   useEffect(() => {
     if (last >= rows.length && rows.length > 0) onEnd?.()
   }, [last >= rows.length, rows.length])
   const columns = width < NARROW ? all.filter(({ wide }) => !wide) : all
   const template = columns.map(({ width }) => width).join(' ')
-  const classOf = ({ id, numeric }: Column<T>): string => `cell cell-${id} ${numeric ? 'numeric' : ''}`
+  const classes = columns.map(({ id, numeric }) => `cell cell-${id} ${numeric ? 'numeric' : ''}`)
   return (
-    <div class="list" role="table" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length}>
+    <div
+      class="list"
+      role="table"
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-colcount={columns.length}
+      style={{ '--columns': template }}
+    >
       <div role="rowgroup" class="list-head">
-        <div role="row" aria-rowindex={1} class="list-row" style={{ '--columns': template }}>
-          {columns.map((column) => (
-            <span key={column.id} role="columnheader" class={classOf(column)}>
+        <div role="row" aria-rowindex={1} class="list-row">
+          {columns.map((column, at) => (
+            <span key={column.id} role="columnheader" class={classes[at]}>
               {column.title}
             </span>
           ))}
         </div>
       </div>
       <div ref={frame} class="list-body" role="rowgroup" tabIndex={0} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-        <div class="list-space" style={{ height: `${rows.length * rowHeight}px` }}>
-          {rows.slice(first, last).map((row, index) => {
-            const key = rowKey(row)
-            return (
+        <div class="list-height" style={{ height: `${rows.length * rowHeight}px` }}>
+          <div ref={space} class="list-space" style={{ transform: `translateY(${first * rowHeight}px)` }}>
+            {shown.map((row, index) => (
               <div
-                key={key}
+                key={slots[index]}
                 role="row"
                 aria-rowindex={first + index + 2}
-                aria-selected={key === selected}
+                aria-selected={rowKey(row) === selected}
                 class="list-row opens"
-                style={{ '--columns': template, transform: `translateY(${(first + index) * rowHeight}px)` }}
                 onClick={() => onOpen(row)}
               >
                 {columns.map((column, at) => (
-                  <span key={column.id} role="cell" class={classOf(column)}>
+                  <span key={column.id} role="cell" class={classes[at]}>
                     {at === 0 ? (
                       <button type="button" class="row-button" onClick={(event) => (event.stopPropagation(), onOpen(row))}>
                         {column.cell(row)}
@@ -86,8 +97,8 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
                   </span>
                 ))}
               </div>
-            )
-          })}
+            ))}
+          </div>
         </div>
         {foot}
       </div>
