@@ -110,15 +110,32 @@ function takenNames(names: string): string | null {
   return taken.join(', ')
 }
 
-const TOKEN = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[`/"']/g
+const TOKEN = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|[`/"']/g
+/** A part of a template: an escape, an expression without strings and brackets of objects, or a character. */
+const IN_TEMPLATE = /\\[\s\S]|\$\{([^{}"'`/\\]*)\}|\$\{|[\s\S]/g
 
-/** Returns the source with spaces for comments and the content of strings; null for templates, regular expressions and divisions. */
+/** A template behind a name or a bracket calls a function. Only the first quote of a template is left. */
+const TAGGED = /[\w$)\]]\s*`/
+
+/**
+ * Returns the source with spaces for comments and the content of strings, and with the expressions of templates; null for regular
+ * expressions, divisions, tagged templates, and templates whose expressions have strings or objects.
+ */
 function blanked(source: string): string | null {
   let plain = true
   const text = source.replace(TOKEN, (token) => {
     if (token.length === 1) plain = false
-    if (token.startsWith('/')) return token.replace(/[^\n]/g, ' ')
-    return `${token[0]}${' '.repeat(Math.max(token.length - 2, 0))}${token.at(-1)}`
+    if (token.startsWith('/')) return spaces(token)
+    if (!token.startsWith('`')) return `${token[0]}${' '.repeat(Math.max(token.length - 2, 0))}${token.at(-1)}`
+    return token.replace(IN_TEMPLATE, (part: string, expression: string | undefined, at: number) => {
+      if (expression !== undefined) return `  ${expression} `
+      if (part === '${') plain = false
+      return at === 0 ? part : spaces(part)
+    })
   })
-  return plain ? text : null
+  return plain && !TAGGED.test(text) ? text : null
+}
+
+function spaces(text: string): string {
+  return text.replace(/[^\n]/g, ' ')
 }

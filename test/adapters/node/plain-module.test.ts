@@ -34,8 +34,22 @@ it.each([
   const plain = plainModule(written(source))
   expect(plain).not.toBeNull()
   expect(await plain?.run()).toEqual({ default: { connections: { echo: { provider: 'echo' } } } })
-  // A template is for jiti.
-  expect(await loadConfig(written(`${source}\nconst forJiti = \`\``))).toEqual((await plain?.run())?.default)
+  // A regular expression is for jiti.
+  expect(await loadConfig(written(`${source}\nconst forJiti = /x/`))).toEqual((await plain?.run())?.default)
+})
+
+it.each([
+  ['without an expression', `\`https://a.example/v1 // "x" 'y' <b> \\\\ import\``, true],
+  ['with an expression', `\`\${url}/v1 \${ url.length + 1 } $5\``, true],
+  ['with an escaped expression', `\`\\\${ url("x") }\``, true],
+  ['on two lines', `\`a\n\${url}\``, true],
+  ['that is empty', '``', true],
+  ['with a call', `\`\${String(url)}\``, false],
+])('a template %s is plain', async (_, template, declares) => {
+  const source = `import { defineConfig } from 'hookgate'\nconst url = 'x'\nexport default { label: ${template} }\n`
+  const plain = plainModule(written(source))
+  const expected = new Function('url', `return ${template}`)('x')
+  expect([plain?.declares, await plain?.run()]).toEqual([declares, { default: { label: expected } }])
 })
 
 it('the file that runs gets the same functions as the running code, and the graph has its text', async () => {
@@ -56,7 +70,11 @@ it.each([
   ['a package', `import { defineConfig } from 'hookgate'\nimport { a } from 'a'\n${ECHO}`],
   ['a default import', `import gate from 'hookgate'\nexport default gate.defineConfig({})\n`],
   ['a dynamic import', `import { defineConfig } from 'hookgate'\nconst a = import('./a.ts')\n${ECHO}`],
-  ['a template', `import { defineConfig } from 'hookgate'\nconst a = \`\${1}\`\n${ECHO}`],
+  ['a string in a template', `import { defineConfig } from 'hookgate'\nconst a = \`\${"}"}\`\n${ECHO}`],
+  ['a template in a template', `import { defineConfig } from 'hookgate'\nconst a = \`\${\`\${1}\`}\`\n${ECHO}`],
+  ['a tagged template', `import { defineConfig } from 'hookgate'\nconst a = String.raw /* a */ \`a\`\n${ECHO}`],
+  ['a template without an end', `import { defineConfig } from 'hookgate'\nconst a = \`\${1}\n${ECHO}`],
+  ['a foreign word in a template', `import { defineConfig } from 'hookgate'\nconst a = \`\${require}\`\n${ECHO}`],
   ['a regular expression', `import { defineConfig } from 'hookgate'\nconst a = /'/\n${ECHO}`],
   ['await at its top', `import { defineConfig } from 'hookgate'\nawait 1\n${ECHO}`],
   ['a second export', `import { defineConfig } from 'hookgate'\nexport const a = 1\n${ECHO}`],
