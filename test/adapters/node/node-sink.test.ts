@@ -1,58 +1,10 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { NodeSink } from '../../../adapters/node/server/node-sink.ts'
+import type { NodeSink } from '../../../adapters/node/server/node-sink.ts'
+import { ASK, fetched, HEAD, received, serving, stop } from './sink-server.ts'
 
-const HEAD = ['content-type', 'text/plain; charset=utf-8']
-const ASK = 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'
+afterEach(stop)
 
-let server: Server | null = null
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-})
-
-interface Seen {
-  /** Pieces of each call into the socket's handle. */
-  readonly writes: number[]
-  readonly port: number
-}
-
-/** A server that answers with `answer`, and the writes of its sockets. */
-async function serving(answer: (sink: NodeSink, res: ServerResponse, req: IncomingMessage) => unknown): Promise<Seen> {
-  const writes: number[] = []
-  server = createServer((req, res) => void answer(new NodeSink(req, res), res, req))
-  server.on('connection', (socket: Socket) => {
-    const { _write: one, _writev: many } = socket
-    socket._write = function (...args) {
-      writes.push(1)
-      return one.apply(this, args)
-    }
-    socket._writev = function (chunks, done) {
-      writes.push(chunks.length)
-      return many?.call(this, chunks, done)
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return { writes, port: (server.address() as AddressInfo).port }
-}
-
-/** Sends a request and returns the answer's bytes. */
-async function received(port: number, ask = ASK, until = (text: string) => text.endsWith('0\r\n\r\n')): Promise<Buffer> {
-  const socket = connect(port, '127.0.0.1')
-  let all = Buffer.alloc(0)
-  socket.write(ask)
-  for await (const chunk of socket) {
-    all = Buffer.concat([all, chunk as Buffer])
-    if (until(all.toString('latin1'))) break
-  }
-  socket.destroy()
-  return all
-}
-
-const fetched = async (port: number) => new Uint8Array(await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer())
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a whole answer', () => {
@@ -125,90 +77,6 @@ describe('a whole answer', () => {
     })
     await fetched(port)
     expect(finished).toEqual([true])
-  })
-})
-
-describe('the head of an answer', () => {
-  /** Names and values without the date; their order is that of the answer. */
-  const headOf = (answer: Buffer) =>
-    answer
-      .toString('latin1')
-      .split('\r\n\r\n')[0]
-      ?.replace(/^Date: .*\r\n/m, '')
-
-  it.each([
-    ['a whole answer', 200, ASK],
-    ['an error', 404, ASK],
-    ['an unknown status', 299, ASK],
-    ['no content', 204, ASK],
-    ['HTTP/1.0', 200, ASK.replace('1.1', '1.0')],
-    ['HEAD', 200, ASK.replace('GET', 'HEAD')],
-    ['a client that closes', 200, ASK.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n')],
-  ])('is what writeHead writes: %s', async (_what, status, ask) => {
-    const headers = [...HEAD, 'x-many', 'a', 'x-many', 'b', 'x-empty', '', 'x-latin', '\u00fc', 'x-tab', 'a\tb']
-    const answers: (string | undefined)[] = []
-    for (const plain of [true, false]) {
-      const { port } = await serving((sink, res) => {
-        if (plain) {
-          res.writeHead(status, status === 204 ? headers : [...headers, 'content-length', '5'])
-          // Beside a text Node writes the head in the encoding of the text.
-          return void res.end(Buffer.from('hello'))
-        }
-        sink.head(status, headers)
-        sink.end('hello')
-      })
-      for (let turn = 0; turn < 3; turn++) answers.push(headOf(await received(port, ask, (text) => text.includes('\r\n\r\n'))))
-      server?.closeAllConnections()
-      server?.close()
-    }
-    expect(answers[0]).toContain(` ${status} `)
-    expect(new Set(answers).size, answers.join('\n')).toBe(1)
-  })
-
-  it('is right when each answer has another value', async () => {
-    let count = 0
-    const { port } = await serving((sink) => {
-      sink.head(200, [...HEAD, 'x-changes', `v${count++}`, 'x-own', `o${count % 3}`])
-      sink.end('hello')
-    })
-    for (let turn = 0; turn < 150; turn++) {
-      const { headers } = await fetch(`http://127.0.0.1:${port}/`)
-      expect([headers.get('x-changes'), headers.get('x-own')]).toEqual([`v${turn}`, `o${(turn + 1) % 3}`])
-    }
-  })
-
-  it.each([
-    ['a line break in a value', ['x-a', 'b\r\nx-injected: 1']],
-    ['a line break in a name', ['x-a\r\nx-injected', 'b']],
-    ['a character beyond Latin-1', ['x-a', '\u2014']],
-    ['an empty name', ['', 'b']],
-  ])('is refused as writeHead refuses it, each time: %s', async (_what, bad) => {
-    const errors: unknown[] = []
-    const { port } = await serving((sink, res) => {
-      try {
-        sink.head(200, [...HEAD, ...bad])
-        sink.end('hello')
-      } catch (error) {
-        errors.push(error)
-        res.writeHead(500).end('refused')
-      }
-    })
-    for (let turn = 0; turn < 2; turn++) {
-      const answer = await received(port, ASK, (text) => text.includes('refused'))
-      expect(answer.toString()).toMatch(/^HTTP\/1.1 500 /)
-      expect(answer.toString()).not.toContain('injected')
-    }
-    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)])
-  })
-
-  it('has the headers that a middleware set before', async () => {
-    const { port } = await serving((sink, res) => {
-      res.setHeader('x-middleware', 'yes')
-      sink.head(200, HEAD)
-      sink.end('hello')
-    })
-    const { headers } = await fetch(`http://127.0.0.1:${port}/`)
-    expect([headers.get('x-middleware'), headers.get('content-type')]).toEqual(['yes', HEAD[1]])
   })
 })
 
