@@ -91,6 +91,8 @@ describe.skipIf(BROWSER === null)('simulate in the dashboard (needs chromium)', 
     expect(await answer.text()).toBe(stdout)
     const saved = (await (await fetch(`${server.url}/api/virtual-models`)).json()) as { data: { name: string }[] }
     expect(saved.data.map(({ name }) => name)).toEqual(['coder'])
+    // The page runs a second simulation, for the comparison. The gateway runs one at a time.
+    await page.getByText('Each request', { exact: true }).waitFor()
     await close()
   })
 
