@@ -38,9 +38,10 @@ function withoutCollator(code) {
 
 export const HTTP = '\0late-http'
 
-/** An import of `node:http` reads all its members, and Node 24 then loads its own undici for the member `WebSocket`. */
+/** The exports of `node:http` that the gateway uses. */
 const NAMES = ['createServer', 'IncomingMessage', 'ServerResponse', 'STATUS_CODES', 'validateHeaderName', 'validateHeaderValue']
 
+/** An import of `node:http` reads all its members, and Node 24 then loads its own undici for the member `WebSocket`. */
 export const lateHttp = {
   name: 'late-http',
   resolveId(id, _importer, { kind }) {

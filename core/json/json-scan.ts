@@ -3,7 +3,7 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { encodeUtf8, type Searchable } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
-import type { FewNames, MemberNames } from './member-names.ts'
+import type { NameRecorder } from './member-names.ts'
 import { checkedRest, checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
 
 export interface Span {
@@ -51,9 +51,9 @@ export const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, number
  * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, repeats a key, or has too many
  * values.
  */
-export function scanObject(bytes: Uint8Array, limits = UNLIMITED, names: FewNames | null = null): Map<string, Member> {
-  keys.reset(names)
-  return objectScan(bytes, limits, keys)(Number.POSITIVE_INFINITY) as Map<string, Member>
+export function scanObject(bytes: Uint8Array, limits = UNLIMITED, names: NameRecorder | null = null): Map<string, Member> {
+  keys.reset()
+  return objectScan(bytes, limits, keys, names)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
 
 /** Scans about this many further values, fewer when they are long; null: the text has more. */
@@ -68,7 +68,7 @@ export function objectScan(
   bytes: Uint8Array,
   limits: ValueLimits,
   keys: KeyStack | null,
-  names: MemberNames | null = null,
+  names: NameRecorder | null = null,
 ): ObjectScan {
   const members = new Map<string, Member>()
   const open = keys ?? new KeyStack()

@@ -1,6 +1,5 @@
 // Tracks the keys of open objects while a JSON text is scanned. It finds duplicates without decoding the other keys.
 import { decodeUtf8 } from '../text/bytes.ts'
-import type { FewNames } from './member-names.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -44,12 +43,9 @@ export class KeyStack {
   #hash: number | null = null
   /** Keys of earlier bodies by hash: most bodies have the same keys. */
   readonly #known = new Map<number, KnownKey>()
-  #names: FewNames | null = null
   depth = 0
 
-  /** `names` records the keys that are added from now on. */
-  reset(names: FewNames | null = null): void {
-    this.#names = names
+  reset(): void {
     this.depth = 0
     this.#count = 0
     if (this.#many.length > 0) this.#many.length = 0
@@ -105,7 +101,6 @@ export class KeyStack {
     const mark = this.#marks[this.depth - 1] as number
     const count = this.#count
     const hash = this.#hash
-    this.#names?.name(hash)
     // An escaped key may equal a plain one: this object's further keys are compared as text.
     if (hash === null) return this.#addText(bytes, start, end, mark)
     if (count - mark >= MANY_KEYS || this.#many[this.depth - 1] !== undefined) return this.#addText(bytes, start, end, mark)

@@ -14,12 +14,21 @@ export interface NamesOfText {
   mayHave(hash: number, kind: ValueKind | undefined): boolean
 }
 
-/** Names of a small text in two masks: each name sets one bit of both. */
-export class FewNames implements NamesOfText {
+/** Gets the members that a scan reads, in their order. */
+export interface NameRecorder {
+  /** The name of the next value; null: it has an escape, so it may be any name. */
+  name(hash: number | null): void
+  /** The value is an array. */
+  array(): void
+  /** `bytes`: the length of the value's text, with quotes. */
+  text(bytes: number): void
+}
+
+/** Names of a small text in two masks: each name sets one bit of both. Kinds are not recorded. */
+export class FewNames implements NameRecorder, NamesOfText {
   #low = 0
   #high = 0
 
-  /** null: the name has an escape, so it may be any name. */
   name(hash: number | null): void {
     if (hash === null) this.#low = this.#high = -1
     else {
@@ -28,19 +37,21 @@ export class FewNames implements NamesOfText {
     }
   }
 
+  array(): void {}
+
+  text(): void {}
+
   mayHave(hash: number): boolean {
     return (this.#low & (1 << (hash & 31))) !== 0 && (this.#high & (1 << ((hash >>> 5) & 31))) !== 0
   }
 }
 
 /** Names of a large text, with the kinds of their values. */
-export class MemberNames implements NamesOfText {
+export class MemberNames implements NameRecorder, NamesOfText {
   readonly #kinds = new Map<number, number>()
-  /** A name with an escape may be any name. */
   #anyName = false
   #hash = 0
 
-  /** Records the name of the next value; null: it has an escape. */
   name(hash: number | null): void {
     if (hash === null) this.#anyName = true
     else this.#hash = hash
@@ -51,7 +62,6 @@ export class MemberNames implements NamesOfText {
     this.#add(ARRAY)
   }
 
-  /** `bytes`: the length of the value's text, with quotes. */
   text(bytes: number): void {
     if (bytes > LONG_TEXT) this.#add(LONG)
   }

@@ -2,7 +2,7 @@
 import type { Turns } from '../timing/yield-queue.ts'
 import { type Member, type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
 import { KeyStack } from './key-stack.ts'
-import type { MemberNames } from './member-names.ts'
+import type { NameRecorder } from './member-names.ts'
 
 /** Takes some milliseconds, even when every value is a key to compare. */
 const VALUES_A_TURN = 20_000
@@ -12,7 +12,7 @@ export function scanInTurns(
   bytes: Uint8Array,
   limits: ValueLimits,
   turns: Turns,
-  names: MemberNames | null = null,
+  names: NameRecorder | null = null,
 ): Promise<Map<string, Member>> {
   return driven(objectScan(bytes, limits, new KeyStack(), names), turns)
 }

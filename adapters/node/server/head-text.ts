@@ -7,18 +7,20 @@ interface HeadStore {
   _storeHeader?(firstLines: string, headers: readonly string[]): void
 }
 
-/** Node reads these: they frame the body and end the connection. */
-const READ_BY_NODE = ['connection', 'content-length', 'date', 'expect', 'keep-alive', 'trailer', 'transfer-encoding']
+/** Node reads these, in any letter case: they frame the body and end the connection. */
+const READ_BY_NODE = /^(?:connection|content-length|date|expect|keep-alive|trailer|transfer-encoding)$/i
 
 /** A header with more values than this has another one in nearly every answer. */
 const MOST_VALUES = 64
 const MOST_NAMES = 256
+/** Characters of a line that is kept. */
+const MOST_CHARS = 512
 
-/** Lines by name and value; null: the values of this name are not kept. */
-const known = new Map<string, Map<string, string> | null>(READ_BY_NODE.map((name) => [name, null]))
+/** Lines by name, as it is spelled, and value; null: the values of this name are not kept. */
+const known = new Map<string, Map<string, string> | null>()
 
 /**
- * Does what `writeHead` does for a list of names in lower case and values. Returns false when it cannot: then nothing was done.
+ * Does what `writeHead` does for a flat list of names and values. Returns false when it cannot: then nothing was done.
  * @throws TypeError as `writeHead` does for a name or value that is not allowed.
  */
 export function storeHead(res: ServerResponse, status: number, headers: readonly string[]): boolean {
@@ -33,7 +35,7 @@ export function storeHead(res: ServerResponse, status: number, headers: readonly
     const name = headers[i] as string
     const value = headers[i + 1] as string
     const values = known.get(name)
-    const line = values?.get(value) ?? (values === null ? null : newLine(name, value))
+    const line = values?.get(value) ?? newLine(name, value, values === undefined ? valuesOf(name) : values)
     if (line === null) rest.push(name, value)
     else lines += line
   }
@@ -43,17 +45,11 @@ export function storeHead(res: ServerResponse, status: number, headers: readonly
   return true
 }
 
-function newLine(name: string, value: string): string | null {
-  let values = known.get(name)
-  if (values === undefined) {
-    if (known.size >= MOST_NAMES) return null
-    validateHeaderName(name)
-    values = new Map()
-    known.set(name, values)
-  }
+/** Returns null for a line that Node writes. Then Node writes the later ones of the name too: their order has a meaning. */
+function newLine(name: string, value: string, values: Map<string, string> | null): string | null {
   if (values === null) return null
   validateHeaderValue(name, value)
-  if (values.size >= MOST_VALUES) {
+  if (values.size >= MOST_VALUES || name.length + value.length > MOST_CHARS) {
     known.set(name, null)
     return null
   }
@@ -61,4 +57,12 @@ function newLine(name: string, value: string): string | null {
   const line = Buffer.from(`${name}: ${value}\r\n`, 'latin1').toString('latin1')
   values.set(value, line)
   return line
+}
+
+function valuesOf(name: string): Map<string, string> | null {
+  if (known.size >= MOST_NAMES || name.length > MOST_CHARS) return null
+  validateHeaderName(name)
+  const values = READ_BY_NODE.test(name) ? null : new Map<string, string>()
+  known.set(name, values)
+  return values
 }

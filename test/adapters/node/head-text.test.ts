@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { ASK, HEAD, received, serving, stop } from './sink-server.ts'
+import { ASK, HEAD, received, serving as servingAtOnce, stop } from './sink-server.ts'
 
 afterEach(stop)
+
+/** Answers when the request has been read to its end, as the gateway does. */
+const serving: typeof servingAtOnce = (answer) =>
+  servingAtOnce(async (sink, res, req) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(req.complete).toBe(true)
+    await answer(sink, res, req)
+  })
 
 describe('the head of an answer', () => {
   /** Names and values without the date; their order is that of the answer. */
@@ -48,6 +56,50 @@ describe('the head of an answer', () => {
     for (let turn = 0; turn < 150; turn++) {
       const { headers } = await fetch(`http://127.0.0.1:${port}/`)
       expect([headers.get('x-changes'), headers.get('x-own')]).toEqual([`v${turn}`, `o${(turn + 1) % 3}`])
+    }
+  })
+
+  it.each([
+    ['Connection', 'close'],
+    ['CONTENT-LENGTH', '5'],
+    ['Transfer-Encoding', 'chunked'],
+    ['DATE', 'Thu, 01 Jan 1970 00:00:00 GMT'],
+    ['Keep-Alive', 'timeout=9'],
+  ])('frames the body and keeps the connection as writeHead does, for %s in this letter case', async (name, value) => {
+    const lines = (answer: Buffer) => (headOf(answer) ?? '').toLowerCase().split('\r\n').sort()
+    const answers: string[][] = []
+    for (const plain of [true, false]) {
+      const { port } = await serving((sink, res) => {
+        if (plain) {
+          res.writeHead(200, [...HEAD, name, value])
+          return void res.end(Buffer.from('hello'))
+        }
+        sink.head(200, [...HEAD, name, value])
+        sink.write('hello')
+        sink.end()
+      })
+      for (let turn = 0; turn < 2; turn++) answers.push(lines(await received(port, ASK, (text) => text.includes('hello'))))
+      stop()
+    }
+    expect(answers.slice(1)).toEqual(Array(3).fill(answers[0]))
+  })
+
+  it('keeps the order of values of one name, short and long', async () => {
+    const long = 'l'.repeat(2000)
+    for (const values of [
+      ['a', long, 'b'],
+      [long, 'a'],
+      ['a', 'b'],
+    ]) {
+      const { port } = await serving((sink) => {
+        sink.head(200, [...HEAD, ...values.flatMap((value) => [`x-${values.length}`, value])])
+        sink.end('hello')
+      })
+      for (let turn = 0; turn < 2; turn++) {
+        const { headers } = await fetch(`http://127.0.0.1:${port}/`)
+        expect(headers.get(`x-${values.length}`)).toBe(values.join(', '))
+      }
+      stop()
     }
   })
 
