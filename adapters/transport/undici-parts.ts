@@ -2,6 +2,7 @@
 // cost ten megabytes and need the web objects of Node. Each part is the same object as the entry's.
 import { createRequire } from 'node:module'
 import type * as undici from 'undici/index.js'
+import { finishPausedAnswers } from './paused-parser.ts'
 
 type Undici = typeof undici
 
@@ -17,6 +18,7 @@ export const buildConnector = part('buildConnector', 'core/connect')
 // The package's entry gives all dispatchers the methods of its API.
 const { prototype } = part('Dispatcher', 'dispatcher/dispatcher')
 if (!('request' in prototype)) Object.assign(prototype, require('undici/lib/api/index.js'))
+finishPausedAnswers(Client)
 
 /** These files are no part of undici's interface, so another version of it may have them elsewhere. */
 function part<K extends keyof Undici>(name: K, path: string): Undici[K] {

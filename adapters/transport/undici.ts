@@ -116,6 +116,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headed = false
   #over = false
   #size = 0
+  /** Pieces that came while the reader was busy; null: it is not. */
+  #late: Uint8Array[] | null = null
+  #endDue = false
 
   constructor(request: WireRequest, handler: WireHandler, cap: number) {
     this.#stream = request.stream
@@ -166,15 +169,32 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // After a pause undici repeats the callback without bytes. A pause on that would repeat for ever.
     if (this.#over || chunk.length === 0) return
-    const wait = this.#decoder === null ? this.#pass(chunk) : this.#decoder.write(chunk)
+    if (this.#late !== null) return void this.#late.push(chunk)
+    const wait = this.#take(chunk)
     if (wait === undefined) return
     controller.pause()
-    void wait.then(() => controller.resume())
+    void this.#resume(wait, controller)
   }
 
   onResponseEnd(): void {
-    if (this.#decoder !== null) this.#decoder.end()
+    if (this.#late !== null) this.#endDue = true
+    else if (this.#decoder !== null) this.#decoder.end()
     else ended.add(this)
+  }
+
+  /** A paused answer whose connection closes comes to its end all the same (paused-parser.ts). */
+  async #resume(wait: Promise<void>, controller: Dispatcher.DispatchController): Promise<void> {
+    const late: Uint8Array[] = []
+    this.#late = late
+    await wait
+    for (let next = late.shift(); next !== undefined && !this.#over; next = late.shift()) await this.#take(next)
+    this.#late = null
+    if (this.#endDue) this.onResponseEnd()
+    else controller.resume()
+  }
+
+  #take(chunk: Uint8Array): Promise<void> | undefined {
+    return this.#decoder === null ? this.#pass(chunk) : this.#decoder.write(chunk)
   }
 
   onResponseError(_controller: unknown, error: Error & { unsent?: boolean }): void {
