@@ -4,8 +4,10 @@ import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Dispatcher, Pool as PoolTypes, ProxyAgent as ProxyTypes } from 'undici/index.js'
 import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock } from '../../core/types/ports/ports.ts'
+import { directReads } from './direct-reads.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
+
 import { buildConnector, Pool, ProxyAgent } from './undici-parts.ts'
 
 export interface PoolOptions {
@@ -65,7 +67,8 @@ export function poolTable(options: PoolOptions): PoolTable {
         connectTimeout: timeout,
         factory: (to: URL, made: PoolTypes.Options) => new Pool(to, { ...made, factory: sockets.client }),
       } as ProxyTypes.Options)
-    return new Pool(origin, { ...common, connect: buildConnector(tcp), factory: sockets.client })
+    const connect = origin.startsWith('http:') ? directReads(tcp) : buildConnector(tcp)
+    return new Pool(origin, { ...common, connect, factory: sockets.client })
   }
 
   return {
