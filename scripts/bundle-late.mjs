@@ -1,19 +1,23 @@
 // Plugins of the bundle for packages that do much work when they are loaded: the work waits for its first use.
 
-/** re2js builds tables of all characters. Few gateways have an expression of their own. */
+/** Few gateways have an expression of their own, so the package is read with the first one. It is large, and builds tables of all characters. */
 export const lateExpressions = {
   name: 'late-expressions',
-  transform(code, id) {
-    if (!isOf('re2js', id)) return null
-    const [exported] = /\nexport \{[^{}]+\};?\s*$/.exec(code) ?? []
-    if (exported === undefined || /^import\b/m.test(code)) throw new Error('re2js has another form: see scripts/bundle-late.mjs.')
-    return `function load() {\n${code.slice(0, -exported.length)}\nreturn RE2JS;\n}
-let loaded;
-export const RE2JS = new Proxy({}, { get: (_, name) => Reflect.get((loaded ??= load()), name) });`
-  },
+  load: (id) =>
+    isOf('re2js', id)
+      ? `import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+let loaded
+export const RE2JS = new Proxy({}, { get: (_, name) => Reflect.get((loaded ??= require('re2js').RE2JS), name) })`
+      : null,
 }
 
-/** The models and prices of each provider stay a text until that provider is asked for. */
+const MODELS = 'chunks/models.txt'
+
+/**
+ * The models and prices are in a file of their own, one line for each provider. It is read when the first provider is asked for, and each
+ * line when its own provider is.
+ */
 export const latePrices = {
   name: 'late-prices',
   transform(code, id) {
@@ -21,13 +25,19 @@ export const latePrices = {
     const [literal] = /^\[\n[\s\S]*?\n\]/.exec(code.slice('const E = '.length)) ?? []
     if (literal === undefined || !code.startsWith('const E = ['))
       throw new Error('@pydantic/genai-prices has another form: see scripts/bundle-late.mjs.')
-    const providers = new Function(`return ${literal}`)().map(({ models, ...provider }) => [provider, JSON.stringify(models)])
-    const late = `${JSON.stringify(providers)}.map(([provider, models]) => Object.defineProperty(provider, 'models', {
+    const all = new Function(`return ${literal}`)()
+    const lines = all.map(({ models }) => inAscii(JSON.stringify(models)))
+    this.emitFile({ type: 'asset', fileName: MODELS, source: lines.join('\n') })
+    const providers = all.map(({ models: _, ...provider }) => provider)
+    const late = `${JSON.stringify(providers)}.map((provider, line) => Object.defineProperty(provider, 'models', {
   configurable: true, enumerable: true,
-  get() { const value = JSON.parse(models); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
+  get() { const value = JSON.parse(lines()[line]); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
   set(value) { Object.defineProperty(this, 'models', { value, writable: true }); },
 }))`
-    return withoutCollator(code.replace(literal, () => late))
+    return `import { readFileSync } from 'node:fs'
+let read
+const lines = () => (read ??= readFileSync(new URL(${JSON.stringify(MODELS)}, import.meta.url.replace(/^(.*\\/dist\\/).*$/, '$1')), 'latin1').split('\\n'))
+${withoutCollator(code.replace(literal, () => late))}`
   },
 }
 
@@ -51,6 +61,20 @@ export const lateHttp = {
   load: (id) => (id === HTTP ? `export const { ${NAMES.join(', ')} } = process.getBuiltinModule('node:http')` : null),
 }
 
+const UTIL = '\0metrics-util'
+
+/** The package requires a module of Node, which a bundle for all runtimes has to import. */
+export const joinedMetrics = {
+  name: 'joined-metrics',
+  resolveId: (id, importer) => (id === 'util' && isOf('prom-client', importer) ? UTIL : null),
+  load: (id) => (id === UTIL ? `export { format, inspect } from 'node:util'` : null),
+}
+
 function isOf(name, id) {
   return id.replaceAll('\\', '/').includes(`/node_modules/${name}/`)
+}
+
+/** V8 keeps a text with one byte for each character if all of them are of Latin-1, otherwise with two. */
+export function inAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
