@@ -52,6 +52,25 @@ function asciiOf({ fileName, code }) {
   return inAscii(code)
 }
 
+/** The bundler gives each dynamic import of a part of a chunk a file of its own, which Node would open, too. */
+function facadeOf({ fileName, code }) {
+  const [, names, target] = /^export \{([^{}]+)\} from "(\.[^"]+)";\s*$/.exec(code) ?? []
+  if (names === undefined) return []
+  const members = names.split(',').map((name) => name.trim().split(' as '))
+  const picked = members.map(([from, as = from]) => `${as}: part.${from}`).join(', ')
+  return [[join(DIST, fileName), { target: resolve(DIST, dirname(fileName), target), picked }]]
+}
+
+function withoutFacades({ fileName, code }) {
+  const folder = resolve(DIST, dirname(fileName))
+  return code.replace(/\bimport\("(\.[^"]+)"\)/g, (whole, name) => {
+    const facade = facades.get(resolve(folder, name))
+    if (facade === undefined) return whole
+    const path = relative(folder, facade.target).split(sep).join('/')
+    return `import("${path.startsWith('.') ? path : `./${path}`}").then((part) => ({ ${facade.picked} }))`
+  })
+}
+
 /** Returns the modules that are loaded with these entries; a dynamic import is loaded later. */
 function loadedWith(...paths) {
   const found = new Set()
@@ -125,7 +144,13 @@ const { output } = await bundle.write({
   comments: { annotation: false, jsdoc: false, legal: true },
 })
 await bundle.close()
-for (const file of output) if (file.type === 'chunk') writeFileSync(join(DIST, file.fileName), asciiOf(file))
+const chunks = output.filter(({ type }) => type === 'chunk')
+const facades = new Map(chunks.flatMap(facadeOf))
+for (const file of chunks) {
+  const path = join(DIST, file.fileName)
+  if (facades.has(path) && !file.isEntry) rmSync(path)
+  else writeFileSync(path, asciiOf({ ...file, code: withoutFacades(file) }))
+}
 writeFileSync(
   join(DIST, 'chunks/LICENSES.txt'),
   [...JOINED, 'prom-client']
