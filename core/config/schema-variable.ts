@@ -27,7 +27,7 @@ export function schemaFacts(schema: ZodType): SchemaFacts {
   return plainFacts(schema) ?? describedFacts(schema)
 }
 
-/** What the schema of a JSON document says. @throws Error from zod for a schema without a JSON form. */
+/** The facts that the JSON Schema of a schema has. @throws Error from zod for a schema without a JSON form. */
 export function describedFacts(schema: ZodType): SchemaFacts {
   const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const form = withoutNull(described)
