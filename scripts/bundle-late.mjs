@@ -12,32 +12,40 @@ export const RE2JS = new Proxy({}, { get: (_, name) => Reflect.get((loaded ??= r
       : null,
 }
 
-const MODELS = 'chunks/models.txt'
+const PRICES = 'chunks/prices.txt'
+
+/** The exports of the price data that the gateway uses. */
+const PRICED = ['calcPrice', 'findProvider']
 
 /**
- * The models and prices are in a file of their own, one line for each provider. It is read when the first provider is asked for, and each
- * line when its own provider is.
+ * The price data waits for the first question. Its providers and their models are in a file of their own: a line for all providers, and one
+ * for the models of each, which is read when that provider is asked for.
  */
 export const latePrices = {
   name: 'late-prices',
   transform(code, id) {
     if (!isOf('@pydantic/genai-prices', id)) return null
     const [literal] = /^\[\n[\s\S]*?\n\]/.exec(code.slice('const E = '.length)) ?? []
-    if (literal === undefined || !code.startsWith('const E = ['))
+    const [exported, names] = /\nexport \{([^{}]+)\};?\s*$/.exec(code) ?? []
+    const local = PRICED.map((name) => new RegExp(`(\\w+) as ${name}\\b`).exec(names)?.[1])
+    if (literal === undefined || !code.startsWith('const E = [') || local.includes(undefined) || /\nimport\b/.test(code))
       throw new Error('@pydantic/genai-prices has another form: see scripts/bundle-late.mjs.')
     const all = new Function(`return ${literal}`)()
-    const lines = all.map(({ models }) => inAscii(JSON.stringify(models)))
-    this.emitFile({ type: 'asset', fileName: MODELS, source: lines.join('\n') })
-    const providers = all.map(({ models: _, ...provider }) => provider)
-    const late = `${JSON.stringify(providers)}.map((provider, line) => Object.defineProperty(provider, 'models', {
+    const lines = [all.map(({ models: _, ...provider }) => provider), ...all.map(({ models }) => models)]
+    this.emitFile({ type: 'asset', fileName: PRICES, source: lines.map((line) => inAscii(JSON.stringify(line))).join('\n') })
+    const late = `JSON.parse(lines[0]).map((provider, index) => Object.defineProperty(provider, 'models', {
   configurable: true, enumerable: true,
-  get() { const value = JSON.parse(lines()[line]); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
+  get() { const value = JSON.parse(lines[index + 1]); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
   set(value) { Object.defineProperty(this, 'models', { value, writable: true }); },
 }))`
     return `import { readFileSync } from 'node:fs'
-let read
-const lines = () => (read ??= readFileSync(new URL(${JSON.stringify(MODELS)}, import.meta.url.replace(/^(.*\\/dist\\/).*$/, '$1')), 'latin1').split('\\n'))
-${withoutCollator(code.replace(literal, () => late))}`
+function load() {
+const lines = readFileSync(new URL(${JSON.stringify(PRICES)}, import.meta.url.replace(/^(.*\\/dist\\/).*$/, '$1')), 'latin1').split('\\n')
+${withoutCollator(code.slice(0, -exported.length).replace(literal, () => late))}
+return { ${PRICED.map((name, at) => `${name}: ${local[at]}`).join(', ')} }
+}
+let loaded
+${PRICED.map((name) => `export const ${name} = (...args) => (loaded ??= load()).${name}(...args)`).join('\n')}`
   },
 }
 
