@@ -35,7 +35,7 @@ const OPTIMIZING = Number.parseInt(process.versions.v8, 10) < 12 ? ['--turbofan'
 const MARKING = '--incremental-marking'
 /**
  * undici parses answers with a function of WebAssembly. V8 of Node 20 optimizes it with the first answer, which takes 130 ms of CPU time and
- * 29 MB. This is the budget of later versions, which suffices for some hundred answers.
+ * 29 MB. With this budget, that of later versions, it does so after some seven answers.
  */
 const PARSER_BUDGET = '--wasm-tiering-budget=13000000'
 /**
