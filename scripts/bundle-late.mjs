@@ -13,21 +13,35 @@ export const RE2JS = new Proxy({}, { get: (_, name) => Reflect.get((loaded ??= l
   },
 }
 
-/** The models and prices of each provider stay a text until that provider is asked for. */
+/** The exports of the price data that the gateway uses. */
+const PRICED = ['calcPrice', 'findProvider']
+
+/**
+ * The price data waits for the first question, and the models of each provider stay a text until that provider is asked for. They are in the
+ * module itself: some runtimes have no files, and a user's bundler does not know of them.
+ */
 export const latePrices = {
   name: 'late-prices',
   transform(code, id) {
     if (!isOf('@pydantic/genai-prices', id)) return null
     const [literal] = /^\[\n[\s\S]*?\n\]/.exec(code.slice('const E = '.length)) ?? []
-    if (literal === undefined || !code.startsWith('const E = ['))
+    const [exported, names] = /\nexport \{([^{}]+)\};?\s*$/.exec(code) ?? []
+    const local = PRICED.map((name) => new RegExp(`(\\w+) as ${name}\\b`).exec(names)?.[1])
+    if (literal === undefined || !code.startsWith('const E = [') || local.includes(undefined) || /\nimport\b/.test(code))
       throw new Error('@pydantic/genai-prices has another form: see scripts/bundle-late.mjs.')
-    const providers = new Function(`return ${literal}`)().map(({ models, ...provider }) => [provider, JSON.stringify(models)])
+    const all = new Function(`return ${literal}`)()
+    const providers = all.map(({ models, ...provider }) => [provider, JSON.stringify(models)])
     const late = `${JSON.stringify(providers)}.map(([provider, models]) => Object.defineProperty(provider, 'models', {
   configurable: true, enumerable: true,
   get() { const value = JSON.parse(models); Object.defineProperty(this, 'models', { value, writable: true }); return value; },
   set(value) { Object.defineProperty(this, 'models', { value, writable: true }); },
 }))`
-    return withoutCollator(code.replace(literal, () => late))
+    return `function load() {
+${withoutCollator(code.slice(0, -exported.length).replace(literal, () => late))}
+return { ${PRICED.map((name, at) => `${name}: ${local[at]}`).join(', ')} }
+}
+let loaded
+${PRICED.map((name) => `export const ${name} = (...args) => (loaded ??= load()).${name}(...args)`).join('\n')}`
   },
 }
 
@@ -51,6 +65,20 @@ export const lateHttp = {
   load: (id) => (id === HTTP ? `export const { ${NAMES.join(', ')} } = process.getBuiltinModule('node:http')` : null),
 }
 
+const UTIL = '\0metrics-util'
+
+/** The package requires a module of Node, which a bundle for all runtimes has to import. */
+export const joinedMetrics = {
+  name: 'joined-metrics',
+  resolveId: (id, importer) => (id === 'util' && isOf('prom-client', importer) ? UTIL : null),
+  load: (id) => (id === UTIL ? `export { format, inspect } from 'node:util'` : null),
+}
+
 function isOf(name, id) {
   return id.replaceAll('\\', '/').includes(`/node_modules/${name}/`)
+}
+
+/** V8 keeps a text with one byte for each character if all of them are of Latin-1, otherwise with two. */
+export function inAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -3,14 +3,16 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
-import { HTTP, lateExpressions, lateHttp, latePrices } from './bundle-late.mjs'
+import { HTTP, inAscii, joinedMetrics, lateExpressions, lateHttp, latePrices } from './bundle-late.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 const { exports: entries, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Small packages that each process needs. Joined, they cost no files of their own, and only what is used of them is loaded. */
-const JOINED = ['@pydantic/genai-prices', 'citty', 'hookable', 'ipaddr.js', 're2js', 'uuid', 'zod']
+const JOINED = ['@pydantic/genai-prices', 'citty', 'destr', 'hookable', 'ipaddr.js', 're2js', 'unstorage', 'uuid', 'zod']
+/** The files of it that a gateway needs at its start. The rest of the package is loaded with the first scrape. */
+const JOINED_METRICS = 'prom-client/lib/'
 
 /** Files that a thread or a child process begins with. */
 const STARTED = /\/(?:\w+-)?(?:worker|child)\.js$/
@@ -44,10 +46,29 @@ const ownZod = {
   load: (id) => (/\/zod\/v4\/locales\/index\.js$/.test(id.split(sep).join('/')) ? 'export {}' : null),
 }
 
-/** V8 keeps the text of a module with one byte for each character if all of them are of Latin-1, otherwise with two. */
-function inAscii({ fileName, code }) {
+/** @throws Error for a character that cannot be written as an escape. */
+function asciiOf({ fileName, code }) {
   if (/\\[^\0-\x7f]|String\.raw`[^`]*[^\0-\x7f`]/.test(code)) throw new Error(`${fileName}: a character that has no escape`)
-  return code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return inAscii(code)
+}
+
+/** The bundler gives each dynamic import of a part of a chunk a file of its own, which Node would open, too. */
+function facadeOf({ fileName, code }) {
+  const [, names, target] = /^export \{([^{}]+)\} from "(\.[^"]+)";\s*$/.exec(code) ?? []
+  if (names === undefined) return []
+  const members = names.split(',').map((name) => name.trim().split(' as '))
+  const picked = members.map(([from, as = from]) => `${as}: part.${from}`).join(', ')
+  return [[join(DIST, fileName), { target: resolve(DIST, dirname(fileName), target), picked }]]
+}
+
+function withoutFacades({ fileName, code }) {
+  const folder = resolve(DIST, dirname(fileName))
+  return code.replace(/\bimport\("(\.[^"]+)"\)/g, (whole, name) => {
+    const facade = facades.get(resolve(folder, name))
+    if (facade === undefined) return whole
+    const path = relative(folder, facade.target).split(sep).join('/')
+    return `import("${path.startsWith('.') ? path : `./${path}`}").then((part) => ({ ${facade.picked} }))`
+  })
 }
 
 /** Returns the modules that are loaded with these entries; a dynamic import is loaded later. */
@@ -87,7 +108,7 @@ const groups = [
   { name: 'providers', test: (id) => edge.has(id) && quick.has(id) },
   { name: 'tables', test: (id) => quick.has(id) && node.has(id) },
   { name: 'quick', test: (id) => quick.has(id) && !version.has(id) },
-  { name: 'core', test: (id) => core.has(id) || ownedBy(id, 'hookable', 'ipaddr.js') },
+  { name: 'core', test: (id) => core.has(id) || ownedBy(id, 'destr', 'hookable', 'ipaddr.js', 'unstorage') },
   { name: 'shared', test: (id) => edge.has(id) && node.has(id) },
   { name: 'edge', test: (id) => edge.has(id) },
   { name: 'node', test: (id) => node.has(id) || id === HTTP || ownedBy(id, 're2js') },
@@ -102,12 +123,17 @@ const bundle = await rolldown({
   cwd: ROOT,
   input: Object.fromEntries(inputs.map((path) => [path.slice('./dist/'.length, -'.js'.length), path])),
   external: (id, importer) =>
-    /^[^./\0]/.test(id) && !JOINED.includes(id) && id !== deferredZod && !(id === 'node:http' && node.has(importer)),
+    /^[^./\0]/.test(id) &&
+    !JOINED.includes(id) &&
+    !id.startsWith(JOINED_METRICS) &&
+    !(id === 'util' && importer.includes(join('node_modules', JOINED_METRICS))) &&
+    id !== deferredZod &&
+    !(id === 'node:http' && node.has(importer)),
   // The core runs on other platforms too: the bundler's own helpers must not import modules of Node.
   platform: 'neutral',
   resolve: { mainFields: ['module', 'main'], conditionNames: ['import', 'default'] },
   preserveEntrySignatures: 'allow-extension',
-  plugins: [ownAddress, ownZod, lateExpressions, lateHttp, latePrices],
+  plugins: [ownAddress, ownZod, lateExpressions, lateHttp, latePrices, joinedMetrics],
 })
 const { output } = await bundle.write({
   dir: DIST,
@@ -118,13 +144,21 @@ const { output } = await bundle.write({
   comments: { annotation: false, jsdoc: false, legal: true },
 })
 await bundle.close()
-for (const file of output) if (file.type === 'chunk') writeFileSync(join(DIST, file.fileName), inAscii(file))
+const chunks = output.filter(({ type }) => type === 'chunk')
+const facades = new Map(chunks.flatMap(facadeOf))
+for (const file of chunks) {
+  const path = join(DIST, file.fileName)
+  if (facades.has(path) && !file.isEntry) rmSync(path)
+  else writeFileSync(path, asciiOf({ ...file, code: withoutFacades(file) }))
+}
 writeFileSync(
   join(DIST, 'chunks/LICENSES.txt'),
-  JOINED.map((name) => {
-    const folder = join(ROOT, 'node_modules', name)
-    const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
-    if (license === undefined) throw new Error(`${name} has no license file to go with its code.`)
-    return `${name}\n\n${readFileSync(join(folder, license), 'utf8').trim()}\n`
-  }).join('\n----\n\n'),
+  [...JOINED, 'prom-client']
+    .map((name) => {
+      const folder = join(ROOT, 'node_modules', name)
+      const license = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+      if (license === undefined) throw new Error(`${name} has no license file to go with its code.`)
+      return `${name}\n\n${readFileSync(join(folder, license), 'utf8').trim()}\n`
+    })
+    .join('\n----\n\n'),
 )

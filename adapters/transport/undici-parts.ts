@@ -15,9 +15,16 @@ export const ProxyAgent = part('ProxyAgent', 'dispatcher/proxy-agent')
 export const Socks5ProxyAgent = part('Socks5ProxyAgent', 'dispatcher/socks5-proxy-agent')
 export const buildConnector = part('buildConnector', 'core/connect')
 
-// The package's entry gives all dispatchers the methods of its API.
+// The package's entry gives all dispatchers the methods of its API. They are loaded with the first call of one.
 const { prototype } = part('Dispatcher', 'dispatcher/dispatcher')
-if (!('request' in prototype)) Object.assign(prototype, require('undici/lib/api/index.js'))
+for (const name of ['connect', 'pipeline', 'request', 'stream', 'upgrade'] as const) {
+  if (name in prototype) continue
+  const load = function (this: undici.Dispatcher, ...args: unknown[]): unknown {
+    Object.assign(prototype, require('undici/lib/api/index.js'))
+    return (this[name] as (...args: unknown[]) => unknown)(...args)
+  }
+  Object.assign(prototype, { [name]: load })
+}
 finishPausedAnswers(Client)
 
 /** These files are no part of undici's interface, so another version of it may have them elsewhere. */

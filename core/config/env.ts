@@ -18,6 +18,8 @@ export interface Env {
   /** True when the environment or a flag sets it, also to an empty value. */
   isSet(name: string): boolean
   all(): readonly Resolved[]
+  /** Returns undefined for a name that is not declared. */
+  resolved(name: string): Resolved | undefined
   /** Messages about invalid values of lenient variables, which were ignored. */
   readonly warnings: readonly string[]
 }
@@ -72,6 +74,7 @@ export function readEnv({ environment, options = {}, flags = {}, variables = VAR
   return {
     warnings,
     all: () => [...resolved.values()],
+    resolved: (name) => resolved.get(name),
     isSet: (name) => resolved.get(name)?.source !== 'default',
     get: <T extends VariableValue>(name: string): T => {
       const entry = resolved.get(name)

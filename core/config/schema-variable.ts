@@ -1,5 +1,6 @@
 // Reads a variable's type, choices, range and default from the schema of its option. The schema is their only declaration.
 import { type ZodType, z } from 'zod'
+import { callsOf } from '../schema/deferred-zod.ts'
 import { WORDED } from '../text/issue-text.ts'
 import type { Variable, VariableType, VariableValue } from '../types/plugin/variables.ts'
 
@@ -23,6 +24,11 @@ interface JsonSchema {
 
 /** @throws Error from zod for a schema without a JSON form. */
 export function schemaFacts(schema: ZodType): SchemaFacts {
+  return plainFacts(schema) ?? describedFacts(schema)
+}
+
+/** The facts that the JSON Schema of a schema has. @throws Error from zod for a schema without a JSON form. */
+export function describedFacts(schema: ZodType): SchemaFacts {
   const described = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const form = withoutNull(described)
   const type = typeOf(form)
@@ -33,6 +39,40 @@ export function schemaFacts(schema: ZodType): SchemaFacts {
     ...(type === 'int' || type === 'number' ? rangeOf(form, type) : {}),
   }
 }
+
+/** The facts of a simple schema without building it: most are, and a boot reads two hundred. null: it is not simple. */
+function plainFacts(schema: ZodType): SchemaFacts | null {
+  const [made, ...calls] = callsOf(schema)
+  const type = PLAIN[made?.name ?? ''] ?? null
+  const values = made?.args[0]
+  if (type === null || (type === 'enum' && !Array.isArray(values))) return null
+  let fallback: VariableValue = null
+  const range: { min?: number; max?: number } = {}
+  for (const { name, args } of calls) {
+    const [first] = args
+    if (name === 'default' && typeof first !== 'function') fallback = first as VariableValue
+    else if (name === 'nullable') fallback = null
+    else if ((name === 'min' || name === 'max') && range[name] === undefined) range[name] = first as number
+    else if (name !== 'optional' && (name !== 'meta' || Object.keys(first as object).some((key) => FORM.has(key)))) return null
+  }
+  return {
+    type,
+    default: fallback,
+    ...(type === 'enum' ? { values: values as string[] } : {}),
+    ...(type === 'int' || type === 'number' ? range : {}),
+  }
+}
+
+const PLAIN: Readonly<Record<string, VariableType>> = {
+  boolean: 'bool',
+  enum: 'enum',
+  int: 'int',
+  number: 'number',
+  string: 'string',
+}
+
+/** Members of a schema's own data that would replace those of its form. */
+const FORM = new Set('id type format enum const minimum maximum exclusiveMinimum exclusiveMaximum anyOf default'.split(' '))
 
 /** Returns the schema's first objection to this value as text; null: the schema accepts the value. */
 export function refusalOf(schema: ZodType, value: unknown): string | null {

@@ -59,6 +59,7 @@ export async function migrate(
 ): Promise<MigrationRef[]> {
   const steps = await planned(db.dialect, plugins)
   const missing = outstanding(steps, await applied(db))
+  for (const step of missing) refuseForeign(step)
   const done: MigrationRef[] = []
   for (const step of missing) if (await patiently(() => apply(db, step, clock))) done.push({ plugin: step.plugin, id: step.id })
   return done
@@ -69,9 +70,9 @@ export async function migrate(
  * unknown columns correctly.
  */
 export async function refuseNewer(db: Database, plugins: readonly MigratingPlugin[]): Promise<void> {
-  const steps = await planned(db.dialect, plugins)
-  const known = new Set(steps.map(({ plugin, id }) => `${plugin} ${id}`))
-  const owners = new Set(steps.map(({ plugin }) => plugin))
+  const all = [OWN, ...plugins]
+  const known = new Set(all.flatMap(({ name, migrations = [] }) => migrations.map(({ id }) => `${name} ${id}`)))
+  const owners = new Set(all.map(({ name }) => name))
   for (const name of (await applied(db)).keys()) {
     const [plugin, id] = name.split(' ') as [string, string]
     if (!owners.has(plugin) || known.has(name)) continue
@@ -84,8 +85,9 @@ export async function refuseNewer(db: Database, plugins: readonly MigratingPlugi
 
 /** Lists the migrations that `migrate` would apply and writes nothing. @throws Error as `migrate` does. */
 export async function pending(db: Database, plugins: readonly MigratingPlugin[]): Promise<MigrationRef[]> {
-  const steps = await planned(db.dialect, plugins)
-  return outstanding(steps, await applied(db)).map(({ plugin, id }) => ({ plugin, id }))
+  const missing = outstanding(await planned(db.dialect, plugins), await applied(db))
+  for (const step of missing) refuseForeign(step)
+  return missing.map(({ plugin, id }) => ({ plugin, id }))
 }
 
 /** Whether the migrations of these plugins, and no others of theirs, are applied. Writes nothing, and throws for nothing that it finds. */
@@ -133,24 +135,29 @@ export function foreignTables(plugin: string, text: string): string[] {
   return [...new Set(names)].filter((name) => name !== prefix && !name.startsWith(`${prefix}_`))
 }
 
+/** All checksums are computed at once: each one waits for a thread. */
 async function planned(dialect: Db['dialect'], plugins: readonly MigratingPlugin[]): Promise<Step[]> {
-  const steps: Step[] = []
+  const steps: Promise<Step>[] = []
   const seen = new Set<string>()
   for (const { name, migrations = [] } of [OWN, ...plugins]) {
     for (const { id, up } of migrations) {
       if (seen.has(`${name} ${id}`)) throw new Error(`The plugin \`${name}\` has two migrations \`${id}\`.`)
       seen.add(`${name} ${id}`)
       const text = withTypes(typeof up === 'string' ? up : up[dialect], dialect)
-      const foreign = foreignTables(name, text)
-      if (foreign.length > 0)
-        throw new Error(
-          `The migration \`${id}\` of the plugin \`${name}\` names \`${foreign.join('`, `')}\`: tables and indexes are called ` +
-            `\`${tablePrefix(name)}\` or \`${tablePrefix(name)}_…\`.`,
-        )
-      steps.push({ plugin: name, id, text, checksum: await checksum(text) })
+      steps.push(checksum(text).then((sum) => ({ plugin: name, id, text, checksum: sum })))
     }
   }
-  return steps
+  return Promise.all(steps)
+}
+
+/** For migrations that are not applied yet: reading all of them takes longer than a boot should. */
+function refuseForeign({ plugin, id, text }: Step): void {
+  const foreign = foreignTables(plugin, text)
+  if (foreign.length > 0)
+    throw new Error(
+      `The migration \`${id}\` of the plugin \`${plugin}\` names \`${foreign.join('`, `')}\`: tables and indexes are called ` +
+        `\`${tablePrefix(plugin)}\` or \`${tablePrefix(plugin)}_…\`.`,
+    )
 }
 
 function outstanding(steps: readonly Step[], checksums: ReadonlyMap<string, string>): Step[] {

@@ -29,9 +29,8 @@ export function resolveOptions(
   if (schema === undefined) return given
   const merged: Record<string, unknown> = { ...given }
   const sources = new Map<string, string>()
-  const known = new Map(env.all().map((resolved) => [resolved.variable.name, resolved]))
   for (const [field, name] of optionVariables(plugin)) {
-    const resolved = known.get(name)
+    const resolved = env.resolved(name)
     if (resolved === undefined)
       throw new Error(
         `The plugin \`${plugin.name}\` takes \`${field}\` from GATEWAY_${name}, which is no variable of this gateway. Declare one of your own in \`variables\` of the plugin.`,

@@ -86,7 +86,8 @@ const handler: ProxyHandler<Recipe> = {
       return (...args: unknown[]) =>
         args.length === 0 && key === 'meta' ? metaOf(recipe) : deferred(recipe, key as string, args)
     if (key === 'shape' && recipe.schema === undefined && OBJECTS.has(recipe.from)) return recipe.args[0] ?? {}
-    if (PARSERS.has(key as string)) return (...args: unknown[]) => member(recipe, key)(...args)
+    if (PARSERS.has(key as string))
+      return (...args: unknown[]) => parsedDefault(recipe, key, args) ?? member(recipe, key)(...args)
     return member(recipe, key)
   },
   set: (recipe, key, value) => Reflect.set(built(recipe), key, value),
@@ -114,6 +115,29 @@ function metaOf(recipe: Recipe): unknown {
   if (name !== 'meta') return member(recipe, 'meta')()
   const { id: _id, ...inherited } = (metaOf(from) ?? {}) as Record<string, unknown>
   return { ...inherited, ...(args[0] as object) }
+}
+
+/** Methods that change neither what a schema accepts nor what it returns. */
+const NOTES = new Set(['describe', 'meta'])
+
+/** The result for no value, without building the schema, where its last call gives the default. A boot asks for hundreds of these. */
+function parsedDefault(recipe: Recipe, key: string | symbol, [value]: readonly unknown[]): object | undefined {
+  if (key !== 'safeParse' || value !== undefined) return undefined
+  let last = recipe
+  while (NOTES.has(last.name) && typeof last.from !== 'function') last = last.from
+  const [given] = last.args
+  if (last.name !== 'default' || typeof given === 'function' || typeof last.from === 'function') return undefined
+  // An object is copied for each caller, as zod does.
+  if (typeof given === 'object' && given !== null) return undefined
+  return { success: true, data: given }
+}
+
+/** The calls that made a schema, from the first on; none for a schema of another copy of zod. */
+export function callsOf(schema: unknown): readonly Pick<Recipe, 'name' | 'args'>[] {
+  const calls: Recipe[] = []
+  for (let call = recipeOf(schema); call !== undefined; call = typeof call.from === 'function' ? undefined : call.from)
+    calls.unshift(call)
+  return calls
 }
 
 function built(recipe: Recipe): Schema {

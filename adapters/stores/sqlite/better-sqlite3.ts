@@ -1,4 +1,5 @@
 // Opens SQLite with better-sqlite3.
+import { createRequire } from 'node:module'
 import type Sqlite from 'better-sqlite3'
 import type { SqliteHandle } from './handle.ts'
 
@@ -19,7 +20,7 @@ function pinForProcess<T extends object>(wrapped: T): T {
 }
 
 export function openBetterSqlite(BetterSqlite3: BetterSqlite, path: string, waitMs: number): SqliteHandle {
-  const db = pinForProcess(new BetterSqlite3(path, { timeout: waitMs }))
+  const db = pinForProcess(new BetterSqlite3(path, { timeout: waitMs, ...compiled() }))
   return {
     get inTransaction() {
       return db.inTransaction
@@ -27,5 +28,14 @@ export function openBetterSqlite(BetterSqlite3: BetterSqlite, path: string, wait
     prepare: (text) => pinForProcess(db.prepare<unknown[]>(text)),
     exec: (text) => db.exec(text),
     close: () => db.close(),
+  }
+}
+
+/** Where its installation puts the compiled part. It searches a dozen other places first, with a package of its own. */
+function compiled(): { nativeBinding?: string } {
+  try {
+    return { nativeBinding: createRequire(import.meta.url).resolve('better-sqlite3/build/Release/better_sqlite3.node') }
+  } catch {
+    return {}
   }
 }
