@@ -74,15 +74,15 @@ export function routeTable(
   jsonBodyLimit: number,
 ): RouteTable {
   const entries: Entry[] = []
+  const limits = { json: jsonBodyLimit, media: MEDIA_BODY_LIMIT, default: DEFAULT_BODY_LIMIT }
   for (const { id, routes } of dialects) {
     for (const route of routes) {
-      const bodyLimit = route.bodyLimit === 'json' ? jsonBodyLimit : DEFAULT_BODY_LIMIT
       entries.push({
         path: route.path,
         method: 'POST',
         operation: route.operation,
         dialect: id,
-        bodyLimit,
+        bodyLimit: limits[route.bodyLimit],
         models: route.models,
         scope: 'model',
         keyRequired: false,
@@ -99,8 +99,8 @@ export function routeTable(
         path: route.path,
         method: 'POST',
         operation: id,
-        dialect: dialectOfPath(route.path),
-        bodyLimit: route.bodyLimit === 'media' ? MEDIA_BODY_LIMIT : DEFAULT_BODY_LIMIT,
+        dialect: dialectOfPath(route.template ?? route.path),
+        bodyLimit: limits[route.bodyLimit],
         models: route.models,
         scope: route.scope ?? 'model',
         keyRequired: false,

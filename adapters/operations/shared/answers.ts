@@ -7,7 +7,7 @@ import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 
 /** Returns the body with its members scanned and not parsed. @throws GatewayError 502 when it is not a JSON object. */
-export function scanned({ bytes }: UpstreamAnswer): WireBody {
+export function scanned({ bytes }: Pick<UpstreamAnswer, 'bytes'>): WireBody {
   try {
     return wireBody(bytes)
   } catch (error) {
