@@ -13,6 +13,7 @@ import type { Frozen, Json, JsonObject } from '../../../core/types/request/canon
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
 import { passedEvents, usageWatch } from '../shared/events.ts'
+import { fieldsOf } from '../shared/form-fields.ts'
 import { begun, wholeOf } from '../shared/frames.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
@@ -87,8 +88,7 @@ function formOf(
   for (const one of granularities) add('timestamp_granularities[]', one)
   for (const one of include) add('include[]', one)
   if (stream) add('stream', 'true')
-  for (const [name, value] of Object.entries(extra)) add(name, typeof value === 'string' ? value : JSON.stringify(value))
-  return { fields, files: [file] }
+  return { fields: [...fields, ...fieldsOf(extra)], files: [file] }
 }
 
 function answerOf(json: JsonObject, model: string, usage: Answer['usage']): Answer {
@@ -127,7 +127,7 @@ export const elevenlabsTranscription: OperationCodec<'transcription'> = async (r
   const fields: [string, string][] = [
     ['model_id', upstream.model],
     ...(language === undefined ? [] : [['language_code', language] as [string, string]]),
-    ...Object.entries(extra).map(([name, value]): [string, string] => [name, String(value)]),
+    ...fieldsOf(extra),
   ]
   const json = parsed(await upstream.send({ path: '/v1/speech-to-text', body: { fields, files: [{ ...file, field: 'file' }] } }))
   if (typeof json.text !== 'string') throw missing('text')
