@@ -107,6 +107,31 @@ describe('a batch', () => {
     expect(listed.data[0]?.results).toBeUndefined()
   })
 
+  it('a page begins behind a batch of the same key; ids that are none are errors of the caller', async () => {
+    v = await vendors(['openai'], { upstream: [echo] })
+    const [mine, other] = [(await makeKey(v.t)).key as string, (await makeKey(v.t)).key as string]
+    const ids: string[] = []
+    for (const key of [mine, mine, other]) ids.push((await create({ requests: [chat(0)] }, key)).json.id)
+    const page = async (after: string) => {
+      const response = await v.t.fetch(`/v1/batches?after=${after}`, { headers: bearer(mine) })
+      return { status: response.status, json: (await response.json()) as { data: Batch[]; error?: { param: string } } }
+    }
+    const all = (await page('')).json.data.map(({ id }) => id)
+    expect([...all].sort()).toEqual(ids.slice(0, 2).sort())
+    expect((await page(all[0] as string)).json.data.map(({ id }) => id)).toEqual(all.slice(1))
+    for (const after of [ids[2] as string, 'batch_gone', '%zz'])
+      expect(await page(after)).toMatchObject({ status: 400, json: { error: { param: 'after' } } })
+    for (const [method, path] of [
+      ['GET', '%zz'],
+      ['GET', '%ff'],
+      ['POST', '%zz/cancel'],
+    ] as const) {
+      const response = await v.t.fetch(`/v1/batches/${path}`, { method, headers: bearer(mine) })
+      expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'batch_not_found' } }])
+    }
+    await Promise.all(ids.map((id, at) => until(id, 'completed', at === 2 ? other : mine)))
+  })
+
   it('is billed and logged like requests of its key, under the source `batch`', async () => {
     v = await vendors(['openai'], { upstream: [echo] })
     const { key, id } = (await makeKey(v.t)) as { key: string; id: number }
