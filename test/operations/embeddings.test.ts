@@ -116,6 +116,18 @@ describe('the upstream request', () => {
 })
 
 describe('what is refused', () => {
+  it('a body over GATEWAY_MAX_BODY_BYTES; one that is over the limit of other routes is served', async () => {
+    v = await vendors(['openai'], { env: { MAX_BODY_BYTES: String(3 * 2 ** 20) } })
+    const input = 'x'.repeat(2.5 * 2 ** 20)
+    expect((await ask({ model: 'openai/e', input })).status).toBe(200)
+    expect(await ask({ model: 'openai/e', input: input + input })).toMatchObject({
+      status: 413,
+      json: { error: { code: 'request_too_large' } },
+    })
+    expect((await v.t.post('/v1/rerank', { model: 'openai/e', query: input, documents: ['a'] })).status).toBe(413)
+    expect(v.vendor.requests).toHaveLength(1)
+  })
+
   it.each([
     [{ input: 'x' }, 'model'],
     [{ model: 'openai/e' }, 'input'],
