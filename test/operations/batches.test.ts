@@ -223,6 +223,7 @@ describe('what is refused', () => {
   it.each([
     [{}, 'requests'],
     [{ requests: [] }, 'requests'],
+    [{ input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' }, 'input_file_id'],
     [{ requests: Array.from({ length: 1001 }, (_, at) => chat(at)) }, 'requests'],
     [{ requests: [chat(0), chat(0)] }, 'requests.1.custom_id'],
     [{ requests: [{ ...chat(0), custom_id: 'a b' }] }, 'requests.0.custom_id'],
