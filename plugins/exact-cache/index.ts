@@ -14,7 +14,7 @@ import { flights } from './singleflight.ts'
 import { workerFlights } from './worker-flights.ts'
 
 const SWEEP_MS = 60_000
-/** Of conversations. */
+/** Dialects whose conversations are cached. */
 const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
 
 /** Provides the services `exactCache` and `cachePolicy`. */
