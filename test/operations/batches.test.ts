@@ -147,6 +147,22 @@ describe('a batch', () => {
     expect(stored).not.toMatch(/say \d|heard/)
   })
 
+  it('sixteen items at a time: Node warns of no leak, and a shutdown ends all of them', async () => {
+    const warnings: string[] = []
+    const warned = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`)
+    process.on('warning', warned)
+    try {
+      v = await vendors(['openai'], { upstream: [{ kind: 'hang' }] })
+      for (let batch = 0; batch < 5; batch++) await create({ requests: Array.from({ length: 4 }, (_, at) => chat(at)) })
+      await expect.poll(() => v.vendor.requests.length, { timeout: 10_000 }).toBe(16)
+      await v.t.gateway.close()
+      expect(v.vendor.requests).toHaveLength(16)
+    } finally {
+      process.off('warning', warned)
+    }
+    expect(warnings).toEqual([])
+  })
+
   it('waits for the rate limit of its key, and fails no item', async () => {
     v = await vendors(['openai'], { upstream: [echo] })
     const { key } = await makeKey(v.t, { rate_limit_rpm: 120 })
