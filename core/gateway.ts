@@ -179,7 +179,7 @@ export async function createGateway(config: object, ports: Ports, create: Create
     let nextApi: typeof api
     let app: ControlApp
     try {
-      routes = routeTable(offered.dialects, runtime.operations.values(), generation.data, nextOptions.maxBodyBytes)
+      routes = routeTable(offered.dialects, runtime.operations.values(), generation.instances, nextOptions.maxBodyBytes)
       nextApi = withOpenApi(generation.api, { ...nextOptions, version: VERSION, data: routes.entries })
       app = controlApp({
         profile: nextOptions.profile,

@@ -186,16 +186,21 @@ function dataRoutes() {
     `\`${entry.method} ${shownPath(entry)}\``,
     `\`${entry.dialect}\``,
     `\`${entry.operation}\``,
-    entry.method === 'GET' ? '–' : (limits[entry.dialectRoute?.bodyLimit] ?? mebibytes(entry.bodyLimit)),
+    entry.method === 'GET'
+      ? '–'
+      : (limits[(entry.dialectRoute ?? entry.operationRoute)?.bodyLimit] ?? mebibytes(entry.bodyLimit)),
   ])
   return table(['Route', 'Dialect', 'Operation', 'Body limit'], rows)
 }
 
-function shownPath({ method, path, operation }) {
+function shownPath({ path, operation, operationRoute, dataRoute }) {
   if (!path.endsWith('*')) return path
+  const template = operationRoute?.template ?? dataRoute?.template
+  if (template !== undefined) return template
+  if (dataRoute !== null) return `${path.slice(0, -1)}{id}`
   const model = `${path.slice(0, -1)}{model}`
   if (operation === 'count_tokens') return `${model}:countTokens`
-  return method === 'GET' ? model : `${model}:generateContent\` · \`…:streamGenerateContent`
+  return `${model}:generateContent\` · \`…:streamGenerateContent`
 }
 
 function controlRoutes() {

@@ -33,11 +33,16 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
-        const timer = add(ms, resolve, null)
-        signal?.addEventListener('abort', () => {
+        const timer = add(ms, done, null)
+        signal?.addEventListener('abort', stop)
+        function done(): void {
+          signal?.removeEventListener('abort', stop)
+          resolve()
+        }
+        function stop(): void {
           timer.cancel()
-          reject(signal.reason)
-        })
+          reject(signal?.reason)
+        }
       }),
     get pending() {
       return due.size

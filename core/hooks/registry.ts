@@ -18,6 +18,27 @@ export interface Registration {
 // Checks a plugin's hook registrations. An unknown option is an error, because a misspelled one would silently change when a plugin runs.
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isNames = (value: unknown): boolean => [value].flat().every((name) => typeof name === 'string')
+const isOperations = (value: unknown): boolean =>
+  [value].flat().every((name) => typeof name === 'string' && Object.hasOwn(OPERATIONS, name))
+
+const OPERATIONS: Readonly<Record<Operation, true>> = {
+  chat: true,
+  count_tokens: true,
+  compact: true,
+  completions: true,
+  embeddings: true,
+  rerank: true,
+  moderations: true,
+  ocr: true,
+  images: true,
+  speech: true,
+  transcription: true,
+  search: true,
+  web_fetch: true,
+  batches: true,
+  responses: true,
+  models: true,
+}
 
 const OPTIONS: Readonly<Record<keyof OperationHookOptions, [fits: (value: unknown) => boolean, what: string]>> = {
   order: [(value) => value === 'pre' || value === 'normal' || value === 'post', '`pre`, `normal` or `post`'],
@@ -26,7 +47,7 @@ const OPTIONS: Readonly<Record<keyof OperationHookOptions, [fits: (value: unknow
   onError: [(value) => value === 'closed' || value === 'open', '`closed` or `open`'],
   timeoutMs: [(value) => Number.isFinite(value) && Number(value) > 0, 'a number above 0'],
   when: [isFunction, 'a function'],
-  operation: [isNames, 'an operation or a list of operations'],
+  operation: [isOperations, `an operation or a list of operations: ${Object.keys(OPERATIONS).join(', ')}`],
 }
 
 /** @throws Error naming plugin, hook and option. */

@@ -2,7 +2,7 @@
 // match byte for byte is 404.
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { OperationDriver, OperationRoute } from '../types/operations/operation.ts'
-import type { DataRoute } from '../types/plugin/plugin.ts'
+import type { ApiRoute, DataRoute } from '../types/plugin/plugin.ts'
 import type { Ingress } from '../types/ports/ports.ts'
 import type { Dialect, Operation } from '../types/request/canonical.ts'
 import type { KeyScope } from '../types/request/context.ts'
@@ -66,23 +66,44 @@ function suggestPath(path: string, known: ReadonlyMap<string, unknown>): string 
   return [once, ROOT + once].find((candidate) => candidate !== path && known.has(candidate)) ?? null
 }
 
+/** The routes that a plugin registered. */
+interface PluginRoutes {
+  readonly plugin: { readonly name: string }
+  readonly api: readonly ApiRoute[]
+  readonly data: readonly DataRoute[]
+}
+
+/** @throws Error naming the route and the plugins that both have it. */
+function refuseSame(drivers: readonly Entry[], plugins: readonly PluginRoutes[]): void {
+  const owners = new Map(drivers.map(({ method, path }) => [`${method} ${path}`, 'the gateway itself']))
+  for (const { plugin, api, data } of plugins) {
+    for (const { method, path } of [...api, ...data]) {
+      const route = `${method} ${path}`
+      const owner = owners.get(route)
+      if (owner !== undefined)
+        throw new Error(`The plugin \`${plugin.name}\` registers the route ${route}, and so does ${owner}.`)
+      owners.set(route, `the plugin \`${plugin.name}\``)
+    }
+  }
+}
+
 /** @throws Error when two plugins have the same route. */
 export function routeTable(
   dialects: Iterable<DialectDriver>,
   operations: Iterable<OperationDriver>,
-  plugins: readonly DataRoute[],
+  plugins: readonly PluginRoutes[],
   jsonBodyLimit: number,
 ): RouteTable {
   const entries: Entry[] = []
+  const limits = { json: jsonBodyLimit, media: MEDIA_BODY_LIMIT, default: DEFAULT_BODY_LIMIT }
   for (const { id, routes } of dialects) {
     for (const route of routes) {
-      const bodyLimit = route.bodyLimit === 'json' ? jsonBodyLimit : DEFAULT_BODY_LIMIT
       entries.push({
         path: route.path,
         method: 'POST',
         operation: route.operation,
         dialect: id,
-        bodyLimit,
+        bodyLimit: limits[route.bodyLimit],
         models: route.models,
         scope: 'model',
         keyRequired: false,
@@ -99,8 +120,8 @@ export function routeTable(
         path: route.path,
         method: 'POST',
         operation: id,
-        dialect: dialectOfPath(route.path),
-        bodyLimit: route.bodyLimit === 'media' ? MEDIA_BODY_LIMIT : DEFAULT_BODY_LIMIT,
+        dialect: dialectOfPath(route.template ?? route.path),
+        bodyLimit: limits[route.bodyLimit],
         models: route.models,
         scope: route.scope ?? 'model',
         keyRequired: false,
@@ -111,9 +132,8 @@ export function routeTable(
       })
     }
   }
-  for (const route of plugins) {
-    if (entries.some((entry) => entry.path === route.path && entry.method === route.method))
-      throw new Error(`The route ${route.method} ${route.path} is registered twice.`)
+  refuseSame(entries, plugins)
+  for (const route of plugins.flatMap(({ data }) => data)) {
     const { path, method, operation, models, scope, keyRequired = false, bodyLimit = DEFAULT_BODY_LIMIT } = route
     entries.push({
       path,

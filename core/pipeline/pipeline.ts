@@ -1,10 +1,12 @@
 // Runs one request through all its stages, from ingress to settled. A stage without hooks is null. Every path ends in settle().
 import { GatewayError } from '../errors/gateway-error.ts'
+import { kindOf, RETURNS } from '../hooks/returned.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
+import type { DataRoute } from '../types/plugin/plugin.ts'
 import type { Ingress, Sink } from '../types/ports/ports.ts'
 import type { Awaitable } from '../types/request/canonical.ts'
 import type { Outcome, Plan } from '../types/request/context.ts'
@@ -96,7 +98,7 @@ async function prepare(
   }
   if (route.dataRoute?.handler) {
     const result = await route.dataRoute.handler(ctx)
-    if (result !== undefined) return result
+    if (result !== undefined) return checkedResult(route.dataRoute, result)
   }
   const resolving = resolve(ctx)
   ctx.plan = resolving instanceof Promise ? await resolving : resolving
@@ -122,6 +124,12 @@ async function prepare(
     if (committing) await committing
   }
   return null
+}
+
+/** @throws Error naming the route, for a handler whose plugin has no types. */
+function checkedResult({ method, path }: DataRoute, result: Result): Result {
+  if (RETURNS.answer?.fits(result)) return result
+  throw new Error(`The handler of ${method} ${path} returned ${kindOf(result)}, which is no Result.`)
 }
 
 async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Uint8Array> {

@@ -9,7 +9,7 @@ import { errorText, wordsOf } from '../text/error-text.ts'
 import { Deadlines } from '../timing/deadlines.ts'
 import { withTimeout } from '../timing/with-timeout.ts'
 import type { HookTracer } from '../types/plugin/hook-tracer.ts'
-import type { ApiRoute, DataRoute, Plugin } from '../types/plugin/plugin.ts'
+import type { ApiRoute, Plugin } from '../types/plugin/plugin.ts'
 import type { ResourceKind } from '../types/plugin/resource.ts'
 import type { Database } from '../types/ports/db.ts'
 import type { Clock, Logger, Transport } from '../types/ports/ports.ts'
@@ -25,7 +25,6 @@ export interface Generation extends HookSet {
   readonly transport?: Transport
   readonly instances: readonly PluginInstance[]
   readonly api: readonly ApiRoute[]
-  readonly data: readonly DataRoute[]
   readonly resources: readonly ResourceKind[]
   /** Services of core that it was built with. */
   readonly services: ReadonlyMap<string, unknown>
@@ -95,7 +94,6 @@ export async function buildGeneration(source: GenerationSource, previous: Genera
       ...hooks,
       instances: inFileOrder,
       api: inFileOrder.flatMap((instance) => instance.api),
-      data: inFileOrder.flatMap((instance) => instance.data),
       resources: inFileOrder.flatMap((instance) => instance.resources),
       services: source.services,
       service: (token) => table.get(token),

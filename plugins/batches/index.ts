@@ -92,7 +92,11 @@ export const batches = definePlugin({
       const limit = Number(query.get('limit') ?? 20)
       if (!Number.isInteger(limit) || limit < 1 || limit > 100)
         throw GatewayError.invalid('limit', '`limit` must be a whole number from 1 to 100.')
-      const rows = await store.list(ownerOf(ctx), limit + 1, query.get('after'))
+      const after = query.get('after') || null
+      const from = after === null ? null : await store.find(ownerOf(ctx), after)
+      // Without this, a client that pages would begin again at the first page.
+      if (from === undefined) throw GatewayError.invalid('after', '`after` must be the id of a batch of this key.')
+      const rows = await store.list(ownerOf(ctx), limit + 1, from)
       const page = rows.slice(0, limit)
       const counts = new Map((await store.counts(page.map(({ id }) => id))).map((count) => [count.batch_id, count]))
       const data = page.map((row) => shown(row, counts.get(row.id)))
@@ -185,8 +189,9 @@ export const batches = definePlugin({
 
 const CANCEL = /^[^/]+\/cancel$/
 
+/** Ids have no character that a client escapes. */
 function idIn({ ingress }: Ctx): string {
-  return decodeURIComponent(ingress?.path.slice('/v1/batches/'.length) ?? '')
+  return ingress?.path.slice('/v1/batches/'.length) ?? ''
 }
 
 /** @throws GatewayError 403 naming the item: a batch is accepted whole or not at all. */

@@ -53,6 +53,8 @@ export function batchRequest(json: JsonObject): BatchRequest {
   if (window !== undefined && window !== null && window !== '24h')
     throw GatewayError.invalid('completion_window', '`completion_window` must be `24h`.')
   if (endpoint !== undefined && endpoint !== null) checkedUrl(endpoint, 'endpoint')
+  if (requests === undefined && typeof json.input_file_id === 'string')
+    throw GatewayError.invalid('input_file_id', 'There are no files here: send the lines of the file in `requests`.')
   if (!Array.isArray(requests) || requests.length === 0 || requests.length > MOST_ITEMS)
     throw GatewayError.invalid('requests', `\`requests\` must be a list of 1 to ${MOST_ITEMS} items.`)
   if (metadata !== undefined && metadata !== null && !isStrings(metadata))

@@ -62,13 +62,12 @@ export function batchStore(db: Db) {
 
     byId: (id: string) => db.get<BatchRow>(sql`SELECT * FROM batches WHERE id = ${id}`),
 
-    /** The newest first, from after the batch `after`. */
-    async list(owner: Owner, limit: number, after: string | null): Promise<BatchRow[]> {
-      const from = after === null ? undefined : await this.find(owner, after)
+    /** The newest first, from behind the batch `after`. */
+    list(owner: Owner, limit: number, after: BatchRow | null): Promise<BatchRow[]> {
       const older =
-        from === undefined
+        after === null
           ? sql`1 = 1`
-          : sql`(created_at < ${from.created_at} OR (created_at = ${from.created_at} AND id < ${from.id}))`
+          : sql`(created_at < ${after.created_at} OR (created_at = ${after.created_at} AND id < ${after.id}))`
       return db.all<BatchRow>(
         sql`SELECT * FROM batches WHERE ${ofOwner(owner)} AND ${older} ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
       )

@@ -29,6 +29,11 @@ const LONGEST_WAIT_MS = 60_000
 
 export function batchWorker({ store, calls, clock, log, owner, leaseMs, signal, batchOf, open, seal }: WorkerParts) {
   const running = new Set<Promise<void>>()
+  // One listener for all items: Node warns about a signal with more than ten.
+  const stops = new Set<AbortController>()
+  signal.addEventListener('abort', () => {
+    for (const stop of stops) stop.abort(signal.reason)
+  })
   let working: Promise<void> = Promise.resolve()
   let again = false
 
@@ -37,6 +42,17 @@ export function batchWorker({ store, calls, clock, log, owner, leaseMs, signal, 
     const busy = status === 429 || (status === 503 && (code === 'overloaded' || code === 'shutting_down'))
     if (!busy) return null
     return Math.min(LONGEST_WAIT_MS, Math.max(1000, Number(retryAfter ?? 1) * 1000 || 1000))
+  }
+
+  async function stoppable<T>(call: (stop: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController()
+    if (signal.aborted) stop.abort(signal.reason)
+    stops.add(stop)
+    try {
+      return await call(stop.signal)
+    } finally {
+      stops.delete(stop)
+    }
   }
 
   async function run(row: ItemRow): Promise<void> {
@@ -50,7 +66,7 @@ export function batchWorker({ store, calls, clock, log, owner, leaseMs, signal, 
       return finish(500, { error: { code: 'interrupted', message: 'The gateway stopped twice while this item ran.' } })
     const body = encodeUtf8(await open(row, orgId))
     const actsFor = { orgId, keyId: batch.key_id, source: 'batch' }
-    const answer = await calls.post({ path: row.url, body, actsFor, signal })
+    const answer = await stoppable((stop) => calls.post({ path: row.url, body, actsFor, signal: stop }))
     if (signal.aborted) return void (await store.postpone(owner, row, 0))
     const json = parsed(answer.body)
     const wait = waitOf(answer.status, answer.headers.get('retry-after'), (json as { error?: { code?: unknown } })?.error?.code)

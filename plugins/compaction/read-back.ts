@@ -22,7 +22,9 @@ export async function withDigests(messages: readonly Frozen<Message>[], open: Op
       }
       found = true
       rest()
-      result.push({ role: 'developer', parts: [{ t: 'text', text: await open(sealed) }] })
+      const text = await open(sealed)
+      // A short conversation has nothing that is shortened.
+      if (text !== '') result.push({ role: 'developer', parts: [{ t: 'text', text }] })
     }
     rest()
   }
@@ -32,11 +34,13 @@ export async function withDigests(messages: readonly Frozen<Message>[], open: Op
 /** The same for items of the responses dialect. */
 export async function itemsWithDigests(items: readonly Frozen<JsonObject>[], open: Open): Promise<JsonObject[] | null> {
   if (items.every((item) => sealedIn(item) === null)) return null
-  return Promise.all(
-    items.map(async (item): Promise<JsonObject> => {
+  const read = await Promise.all(
+    items.map(async (item): Promise<JsonObject[]> => {
       const sealed = sealedIn(item)
-      if (sealed === null) return item as JsonObject
-      return { type: 'message', role: 'developer', content: [{ type: 'input_text', text: await open(sealed) }] }
+      if (sealed === null) return [item as JsonObject]
+      const text = await open(sealed)
+      return text === '' ? [] : [{ type: 'message', role: 'developer', content: [{ type: 'input_text', text }] }]
     }),
   )
+  return read.flat()
 }

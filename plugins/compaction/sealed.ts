@@ -37,7 +37,7 @@ export async function opened(vault: Vault, sealed: string, orgId: number | null,
       `\`${param}\` cannot be read: the item was changed, or another organization or another gateway made it. Send the conversation without it.`,
     )
   }
-  return `${DIGEST_HEADING}\n${digest}`
+  return digest === '' ? '' : `${DIGEST_HEADING}\n${digest}`
 }
 
 /** Clients may drop an item's id, so it is not part of the place. */

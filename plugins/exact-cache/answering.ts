@@ -124,18 +124,19 @@ export function answering(sources: AnsweringSources): (ctx: RequestContext) => P
       keyId,
       operation: ctx.operation,
       dialect: ctx.dialect,
+      form: isEmbeddings(ctx) ? ctx.request.caller : '',
       model: ctx.requestedModel,
       policy: policy.of(ctx),
       seed,
       headers: HEADERS.map((name) => ctx.headers.get(name)),
       edited: ctx.edited,
     }
-    const form = !ctx.edited
+    const text = !ctx.edited
       ? bodyForm(body, ignoreKeys)
       : isConversation(ctx)
         ? editedForm(ctx.request, ignoreKeys)
         : changedForm(ctx.request, ignoreKeys)
-    return keyOf((data) => sources.mac(data), scope, form)
+    return keyOf((data) => sources.mac(data), scope, text)
   }
 
   function given(ctx: RequestContext, { body, contentType, call }: KeptAnswer, bucketIndex: number): Result {
@@ -217,3 +218,7 @@ function contentTypeIn(headers: readonly string[]): string {
 }
 
 const LEADS_NONE = (): void => {}
+
+function isEmbeddings(ctx: RequestContext): ctx is RequestContext<'embeddings'> {
+  return ctx.operation === 'embeddings'
+}

@@ -21,9 +21,12 @@ export function isComplete({ operation, dialect }: Pick<RequestContext, 'operati
   return dialect === 'responses' && isCompleteResponse(answer)
 }
 
-function isCompleteList({ data }: Json): boolean {
-  const list = objects(data)
-  return list.length > 0 && list.every(({ embedding }) => Array.isArray(embedding) || isText(embedding))
+/** OpenAI's list of vectors, or Google's one vector or list. */
+function isCompleteList({ data, embedding, embeddings }: Json): boolean {
+  const own = objects(data)
+  if (own.length > 0) return own.every((one) => Array.isArray(one.embedding) || isText(one.embedding))
+  const google = isObject(embedding) ? [embedding] : objects(embeddings)
+  return google.length > 0 && google.every(({ values }) => Array.isArray(values))
 }
 
 function isCompleteChat({ choices }: Json): boolean {

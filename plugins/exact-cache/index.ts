@@ -14,7 +14,7 @@ import { flights } from './singleflight.ts'
 import { workerFlights } from './worker-flights.ts'
 
 const SWEEP_MS = 60_000
-const OPERATIONS: ReadonlySet<string> = new Set(['chat', 'embeddings'])
+/** Dialects whose conversations are cached. */
 const DIALECTS: ReadonlySet<string> = new Set(['chat', 'messages', 'responses'])
 
 /** Provides the services `exactCache` and `cachePolicy`. */
@@ -83,7 +83,10 @@ export const exactCache = definePlugin({
       }),
       {
         when: (ctx) =>
-          OPERATIONS.has(ctx.operation) && !ctx.stream && ttlOf(ctx) > 0 && DIALECTS.has(ctx.dialect) && ctx.ingress !== null,
+          (ctx.operation === 'embeddings' || (ctx.operation === 'chat' && DIALECTS.has(ctx.dialect))) &&
+          !ctx.stream &&
+          ttlOf(ctx) > 0 &&
+          ctx.ingress !== null,
       },
     )
     gateway.every('sweep', SWEEP_MS, async () => memory.sweep(clock.now()))

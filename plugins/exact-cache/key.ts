@@ -12,6 +12,8 @@ export interface Scope {
   readonly keyId: number | null
   readonly operation: Operation
   readonly dialect: Dialect
+  /** Distinguishes routes of one dialect whose bodies look alike: one text or several, in Google's format. */
+  readonly form: string
   /** As the caller sent it. */
   readonly model: string
   /** Headers that change a vendor's answer. */
@@ -23,11 +25,11 @@ export interface Scope {
   readonly edited: boolean
 }
 
-/** @param form the request as text. */
-export function keyOf(mac: (data: string) => string, scope: Scope, form: string): string {
-  const { orgId, keyId, operation, dialect, model, headers, policy, seed, edited } = scope
-  const parts = [orgId, keyId === null ? 'anon' : keyId, operation, dialect, model, headers, policy, seed, edited]
-  return mac(`${JSON.stringify(parts)}\n${form}`)
+/** @param text the request in canonical form. */
+export function keyOf(mac: (data: string) => string, scope: Scope, text: string): string {
+  const { orgId, keyId, operation, dialect, form, model, headers, policy, seed, edited } = scope
+  const parts = [orgId, keyId === null ? 'anon' : keyId, operation, dialect, form, model, headers, policy, seed, edited]
+  return mac(`${JSON.stringify(parts)}\n${text}`)
 }
 
 /** Members that affect the delivery or the records of an answer, not its content. */

@@ -107,6 +107,31 @@ describe('a batch', () => {
     expect(listed.data[0]?.results).toBeUndefined()
   })
 
+  it('a page begins behind a batch of the same key; ids that are none are errors of the caller', async () => {
+    v = await vendors(['openai'], { upstream: [echo] })
+    const [mine, other] = [(await makeKey(v.t)).key as string, (await makeKey(v.t)).key as string]
+    const ids: string[] = []
+    for (const key of [mine, mine, other]) ids.push((await create({ requests: [chat(0)] }, key)).json.id)
+    const page = async (after: string) => {
+      const response = await v.t.fetch(`/v1/batches?after=${after}`, { headers: bearer(mine) })
+      return { status: response.status, json: (await response.json()) as { data: Batch[]; error?: { param: string } } }
+    }
+    const all = (await page('')).json.data.map(({ id }) => id)
+    expect([...all].sort()).toEqual(ids.slice(0, 2).sort())
+    expect((await page(all[0] as string)).json.data.map(({ id }) => id)).toEqual(all.slice(1))
+    for (const after of [ids[2] as string, 'batch_gone', '%zz'])
+      expect(await page(after)).toMatchObject({ status: 400, json: { error: { param: 'after' } } })
+    for (const [method, path] of [
+      ['GET', '%zz'],
+      ['GET', '%ff'],
+      ['POST', '%zz/cancel'],
+    ] as const) {
+      const response = await v.t.fetch(`/v1/batches/${path}`, { method, headers: bearer(mine) })
+      expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'batch_not_found' } }])
+    }
+    await Promise.all(ids.map((id, at) => until(id, 'completed', at === 2 ? other : mine)))
+  })
+
   it('is billed and logged like requests of its key, under the source `batch`', async () => {
     v = await vendors(['openai'], { upstream: [echo] })
     const { key, id } = (await makeKey(v.t)) as { key: string; id: number }
@@ -120,6 +145,22 @@ describe('a batch', () => {
     expect(rows).toEqual(Array.from({ length: 10 }, () => ({ key_id: id, source: 'batch' })))
     const stored = JSON.stringify(await v.t.gateway.db?.all(sql`SELECT * FROM batches_items`))
     expect(stored).not.toMatch(/say \d|heard/)
+  })
+
+  it('sixteen items at a time: Node warns of no leak, and a shutdown ends all of them', async () => {
+    const warnings: string[] = []
+    const warned = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`)
+    process.on('warning', warned)
+    try {
+      v = await vendors(['openai'], { upstream: [{ kind: 'hang' }] })
+      for (let batch = 0; batch < 5; batch++) await create({ requests: Array.from({ length: 4 }, (_, at) => chat(at)) })
+      await expect.poll(() => v.vendor.requests.length, { timeout: 10_000 }).toBe(16)
+      await v.t.gateway.close()
+      expect(v.vendor.requests).toHaveLength(16)
+    } finally {
+      process.off('warning', warned)
+    }
+    expect(warnings).toEqual([])
   })
 
   it('waits for the rate limit of its key, and fails no item', async () => {
@@ -198,6 +239,7 @@ describe('what is refused', () => {
   it.each([
     [{}, 'requests'],
     [{ requests: [] }, 'requests'],
+    [{ input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' }, 'input_file_id'],
     [{ requests: Array.from({ length: 1001 }, (_, at) => chat(at)) }, 'requests'],
     [{ requests: [chat(0), chat(0)] }, 'requests.1.custom_id'],
     [{ requests: [{ ...chat(0), custom_id: 'a b' }] }, 'requests.0.custom_id'],

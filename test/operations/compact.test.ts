@@ -70,6 +70,18 @@ describe('without a model', () => {
     expect(sent).not.toContain('gw1.')
   })
 
+  it.each(DIALECTS)('a conversation that is short already comes back as it was, for a %s upstream', async (target) => {
+    const model = `${target}/m`
+    const found = { type: 'output_text', text: 'Found it.', annotations: [] }
+    const short = [user('Find the bug.'), { type: 'message', role: 'assistant', content: [found] }]
+    const { output } = await compact({ model, input: short, mode: 'heuristic' })
+    expect(kinds(output)).toEqual(['user', 'compaction', 'assistant'])
+    const ask = (input: Item[]) => t.post('/v1/responses', { model, input: [...input, user('Go on.')], store: false })
+    expect([(await ask(short)).status, (await ask(output)).status]).toEqual([200, 200])
+    const [plain, compacted] = t.upstream.requests.map(({ json }) => json)
+    expect(compacted).toEqual(plain)
+  })
+
   it('compacts what was compacted before: one digest, not two', async () => {
     const { output } = await compact({ model: 'chat/m', input: SESSION })
     const more = Array.from({ length: 6 }, (_, n) => [call(20 + n), result(20 + n)]).flat()

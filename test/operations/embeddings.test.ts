@@ -117,6 +117,29 @@ describe('the upstream request', () => {
 
 describe('what is refused', () => {
   it.each([
+    ['openai', { data: [{ index: 0, embedding: [1] }] }, '1 of 2 entries in `data`'],
+    ['cohere', { embeddings: { float: [[1], [2], [3]] } }, '3 of 2 entries in `embeddings.float`'],
+    ['google', { embeddings: [] }, '0 of 2 entries in `embeddings`'],
+    ['openai', { model: 'e', data: {} }, 'without `data`'],
+  ])('an answer of %s with another number of vectors, by its numbers', async (provider, answer, message) => {
+    v = await vendors([provider], { upstream: [{ kind: 'raw', status: 200, body: JSON.stringify(answer) }] })
+    const { status, json } = await ask({ model: `${provider}/e`, input: ['a', 'b'], encoding_format: 'base64' })
+    expect([status, (json.error as { message: string }).message]).toEqual([502, expect.stringContaining(message)])
+  })
+
+  it('a body over GATEWAY_MAX_BODY_BYTES; one that is over the limit of other routes is served', async () => {
+    v = await vendors(['openai'], { env: { MAX_BODY_BYTES: String(3 * 2 ** 20) } })
+    const input = 'x'.repeat(2.5 * 2 ** 20)
+    expect((await ask({ model: 'openai/e', input })).status).toBe(200)
+    expect(await ask({ model: 'openai/e', input: input + input })).toMatchObject({
+      status: 413,
+      json: { error: { code: 'request_too_large' } },
+    })
+    expect((await v.t.post('/v1/rerank', { model: 'openai/e', query: input, documents: ['a'] })).status).toBe(413)
+    expect(v.vendor.requests).toHaveLength(1)
+  })
+
+  it.each([
     [{ input: 'x' }, 'model'],
     [{ model: 'openai/e' }, 'input'],
     [{ model: 'openai/e', input: '' }, 'input'],

@@ -7,6 +7,7 @@ import { type Vendors, vendors } from './support.ts'
 let v: Vendors
 afterEach(() => v.close())
 
+const STEMS = ['/v1beta/models/', '/v1/models/', '/v1beta/']
 const VENDORS = ['google', 'openai', 'cohere', 'voyage'] as const
 const start = async (env: Record<string, string> = {}) => {
   v = await vendors([...VENDORS], { env })
@@ -28,7 +29,7 @@ describe.each(VENDORS)('at %s', (provider) => {
     expect(one.embeddings?.map(({ values }) => values)).toEqual([scriptedVector('first')])
   })
 
-  it.each(['/v1beta/models/', '/v1/models/', '/v1beta/'])('embedContent below %s', async (stem) => {
+  it.each(STEMS)('embedContent below %s', async (stem) => {
     await start()
     const response = await v.t.post(`${stem}${provider}/e:embedContent`, { ...text('first'), title: 'a title' })
     expect(response.status, await response.clone().text()).toBe(200)
@@ -65,10 +66,12 @@ it.each([
   ['batchEmbedContents', { requests: [text('a'), { ...text('b'), taskType: 'X' }] }, 'requests[1]'],
 ])('%s refuses %j in the shape of Google, naming `%s`', async (verb, body, param) => {
   await start()
-  const response = await v.t.post(`/v1beta/models/openai/e:${verb}`, body)
-  expect(response.status).toBe(400)
-  const { error } = (await response.json()) as { error: { code: number; status: string; message: string } }
-  expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' })
-  expect(error.message).toContain(`\`${param}`)
+  for (const stem of STEMS) {
+    const response = await v.t.post(`${stem}openai/e:${verb}`, body)
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as { error: { code: number; status: string; message: string } }
+    expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT' })
+    expect(error.message).toContain(`\`${param}`)
+  }
   expect(v.vendor.requests).toHaveLength(0)
 })

@@ -84,6 +84,17 @@ describe('what comes back', () => {
     expect((await fetched({ url: 'http://example.com/', format: 'text' })).json.content).toMatch(/^Hi\n\na b$/)
     expect((await fetched({ url: 'http://example.com/', format: 'html' })).json.content).toContain('<h2>Hi</h2>')
     expect((await fetched({ url: 'http://example.com/', max_characters: 3 })).json).toMatchObject({ length: 3, truncated: true })
+    answer = html('<p>😀😀😀</p>')
+    for (const [most, content] of [
+      [4, '😀😀'],
+      [5, '😀😀'],
+      [6, '😀😀😀'],
+    ] as const)
+      expect((await fetched({ url: 'http://example.com/', max_characters: most })).json).toMatchObject({
+        content,
+        length: content.length,
+        truncated: most < 6,
+      })
     answer = (_req, res) => res.setHeader('content-type', 'application/json').end('{ "a": [1, 2] }')
     expect((await fetched({ url: 'http://example.com/', format: 'json' })).json).toMatchObject({
       content: '{"a":[1,2]}',

@@ -128,6 +128,9 @@ async function running(
   options: Record<string, unknown>,
   declared: z.output<typeof block> | undefined,
 ): Promise<Finding[]> {
+  const outside = pathsOf(exports).find((path) => !path.startsWith('./'))
+  if (outside !== undefined)
+    return [fail('entry', `Node does not load \`${outside}\` of \`exports\`.`, 'Begin each path of `exports` with `./`.')]
   const entry = entryOf(folder, exports)
   if (entry === null)
     return [fail('entry', 'No file of `exports` exists, and there is no index.ts.', 'Build the package, or correct `exports`.')]
@@ -178,6 +181,12 @@ function compared(
     if (!declared.permissions.includes(permission))
       findings.push(fail('permissions', `It uses ${permission}, and does not declare that.`, 'Add it to `hookgate.permissions`.'))
   return findings.length > 0 ? findings : [ok('declaration', 'It registers what it declares.')]
+}
+
+/** Returns the paths of all entries and conditions. */
+function pathsOf(exports: unknown): string[] {
+  if (typeof exports === 'string') return [exports]
+  return typeof exports === 'object' && exports !== null ? Object.values(exports).flatMap(pathsOf) : []
 }
 
 /** Returns the first existing file of `exports`, otherwise index.ts. */

@@ -34,7 +34,7 @@ function manifest(name: string): string {
     name: `hookgate-plugin-${name}`,
     version: '0.1.0',
     type: 'module',
-    exports: { types: '../dist/index.d.ts', default: '../dist/index.js' },
+    exports: { types: './dist/index.d.ts', default: './dist/index.js' },
     files: ['dist'],
     keywords: ['hookgate', 'hookgate-plugin'],
     scripts: {

@@ -5,7 +5,7 @@ import type { OperationCodec } from '../../../core/types/operations/operation.ts
 import type { EmbeddingsRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
-import { missing, parsed } from '../shared/answers.ts'
+import { listOf, missing, parsed } from '../shared/answers.ts'
 import { estimatedUsage, usageOf } from '../shared/usage.ts'
 import { isVector, textsOf } from './openai.ts'
 
@@ -19,8 +19,9 @@ export const cohereEmbeddings: OperationCodec<'embeddings'> = async (request, up
   for (let from = 0; from < texts.length; from += MOST_TEXTS) {
     const part = texts.slice(from, from + MOST_TEXTS)
     const json = parsed(await upstream.send({ path: '/v2/embed', body: bodyOf(request, part, upstream.model) }))
-    const floats = isObject(json.embeddings) ? json.embeddings.float : json.embeddings
-    if (!Array.isArray(floats) || floats.length !== part.length || !floats.every(isVector)) throw missing('embeddings.float')
+    const given = isObject(json.embeddings) ? json.embeddings.float : json.embeddings
+    const floats = listOf(given, part.length, 'embeddings.float')
+    if (!floats.every(isVector)) throw missing('embeddings.float')
     vectors.push(...floats)
     const billed = billedTokens(json)
     input = input === undefined || billed === undefined ? undefined : input + billed

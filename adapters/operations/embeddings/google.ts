@@ -2,9 +2,9 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import type { OperationCodec } from '../../../core/types/operations/operation.ts'
 import type { EmbeddingsRequest } from '../../../core/types/operations/operations.ts'
-import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
-import { missing, parsed } from '../shared/answers.ts'
+import { listOf, parsed } from '../shared/answers.ts'
 import { estimatedUsage, reportedUsage } from '../shared/usage.ts'
 import { onlyTexts } from './cohere.ts'
 import { isVector, textsOf } from './openai.ts'
@@ -35,8 +35,7 @@ export const googleEmbeddings: OperationCodec<'embeddings'> = async (request, up
           body: { requests: texts.map((text) => ({ model: `models/${upstream.model}`, ...one(text) })) },
         }),
   )
-  const list: Json | undefined = single ? [json.embedding as Json] : json.embeddings
-  if (!Array.isArray(list) || list.length !== texts.length) throw missing(single ? 'embedding' : 'embeddings')
+  const list = single ? [json.embedding] : listOf(json.embeddings, texts.length, 'embeddings')
   const vectors = list.map((entry) => {
     const values = isObject(entry) ? entry.values : undefined
     if (isVector(values)) return values

@@ -53,7 +53,7 @@ export const embeddings: OperationDriver<'embeddings'> = {
   routes: [
     {
       path: '/v1/embeddings',
-      bodyLimit: 'default',
+      bodyLimit: 'json',
       models: 'concrete',
       summary: 'Vectors of texts, in the format of OpenAI.',
       decode: decodeEmbeddings,

@@ -6,7 +6,7 @@ import type { EmbeddingsAnswer, EmbeddingsRequest } from '../../../core/types/op
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
-import { JSON_TYPE, missing, refuseError, scanned } from '../shared/answers.ts'
+import { JSON_TYPE, listOf, missing, refuseError, scanned } from '../shared/answers.ts'
 import { estimatedUsage, reportedUsage } from '../shared/usage.ts'
 
 /** How an OpenAI-like vendor differs. */
@@ -86,8 +86,7 @@ function decoded(
   usage: EmbeddingsAnswer['usage'],
   model: string,
 ): EmbeddingsAnswer {
-  const { data } = json
-  if (!Array.isArray(data) || data.length !== request.input.length) throw missing('data')
+  const data = listOf(json.data as Json | undefined, request.input.length, 'data')
   const vectors: EmbeddingsAnswer['vectors'] = new Array(data.length)
   for (const [at, entry] of data.entries()) {
     if (!isObject(entry)) throw missing(`data.${at}`)

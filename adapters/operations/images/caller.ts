@@ -7,7 +7,7 @@ import type { CodecContext, WireBody } from '../../../core/types/request/dialect
 import { booleanField, numberField, others, textField } from '../../dialects/shared/fields.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
-import { formBoolean, formNumber, formText, otherFields } from '../shared/form-fields.ts'
+import { formBoolean, formFile, formNumber, formText, otherFields } from '../shared/form-fields.ts'
 import { hasFormat } from './openai.ts'
 
 const KNOWN = new Set(['model', 'prompt', 'n', 'size', 'quality', 'response_format', 'stream', 'image', 'mask'])
@@ -48,7 +48,7 @@ export function decodeUpload(task: 'edit' | 'vary'): (form: FormBody) => ImagesR
       format: formText(form, 'response_format'),
       stream: formBoolean(form, 'stream'),
       images,
-      mask: form.files.find(({ field }) => field === 'mask') ?? null,
+      mask: formFile(form, 'mask') ?? null,
       extra: otherFields(form, KNOWN),
     })
   }

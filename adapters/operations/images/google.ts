@@ -7,6 +7,7 @@ import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
+import { blockReason } from '../shared/google.ts'
 import { usageIn } from './openai.ts'
 import { vendorMembers } from './own-members.ts'
 import { RATIOS, ratioFor } from './sizes.ts'
@@ -64,7 +65,9 @@ async function generated(
   let usage: JsonObject | undefined
   for (let made = 0; made < request.count; made++) {
     const json = parsed(await upstream.send({ path: `/v1beta/models/${upstream.segment}:generateContent`, body }))
-    images.push(...inlineImages(json))
+    const refused = blockReason(json)
+    if (refused !== '' && images.length === 0) throw GatewayError.upstream(400, `The vendor refused the prompt: ${refused}.`)
+    if (refused === '') images.push(...inlineImages(json))
     usage = added(usage, json.usageMetadata)
   }
   return { images, usage }

@@ -3,6 +3,7 @@
 import type { OperationUpstream, UpstreamRequest } from '../../../core/types/operations/operation.ts'
 import type { ImagesRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
+import { fieldsOf } from '../shared/form-fields.ts'
 import { pixelsOf, ratioFor } from './sizes.ts'
 
 /** How an OpenAI-like vendor differs. */
@@ -35,10 +36,10 @@ export function callOf(request: Frozen<ImagesRequest>, upstream: OperationUpstre
     for (const [name, value] of Object.entries(changes)) if (value !== null) wire.set(name, value)
     return { path, body: wire }
   }
-  const members = Object.entries({ ...membersOf(request), ...changes }).filter(([, value]) => value !== null)
-  if (task === 'generate') return { path, body: Object.fromEntries(members) }
-  const fields = members.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const)
-  return { path, body: { fields, files: [...images, ...(mask === null ? [] : [mask])] } }
+  const all = Object.entries({ ...membersOf(request), ...changes })
+  const members: JsonObject = Object.fromEntries(all.filter(([, value]) => value !== null))
+  if (task === 'generate') return { path, body: members }
+  return { path, body: { fields: fieldsOf(members), files: [...images, ...(mask === null ? [] : [mask])] } }
 }
 
 /** The request in OpenAI's members. */

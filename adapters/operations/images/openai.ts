@@ -1,6 +1,5 @@
 // Images at OpenAI-like vendors: JSON for generations, forms for edits and variations, SSE for partial images.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { wireBody } from '../../../core/json/wire-body.ts'
 import type {
   OperationCodec,
   OperationReply,
@@ -9,10 +8,10 @@ import type {
 } from '../../../core/types/operations/operation.ts'
 import type { ImagesAnswer, ImagesRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
-import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
-import { begun, collected, passedOn } from '../shared/frames.ts'
+import { passedEvents } from '../shared/events.ts'
+import { begun, wholeOf } from '../shared/frames.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 import { imageEvents } from './events.ts'
 import { callOf, type ImagesForm } from './openai-request.ts'
@@ -49,12 +48,9 @@ async function streamed(
   form: ImagesForm,
 ): Promise<OperationReply<ImagesAnswer>> {
   const answer = await upstream.stream({ ...call, accept: 'text/event-stream' })
-  const { status, headers, chunks } = answer
   // Some vendors ignore `stream`.
-  if (!headers.get('content-type')?.startsWith('text/event-stream')) {
-    const bytes = await collected(chunks)
-    return whole(request, upstream, { status, headers, bytes, json: () => bodyOf(bytes) }, form)
-  }
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
+    return whole(request, upstream, await wholeOf(answer), form)
   const events = imageEvents()
   const usage = usageIn(undefined, request, request.count)
   const answered = { model: upstream.model, usage, created: Math.floor(upstream.codec.now() / 1000), images: [], extra: {} }
@@ -65,18 +61,9 @@ async function streamed(
     answer: () => answered,
     stream: {
       contentType: 'text/event-stream; charset=utf-8',
-      source: passedOn(await begun(answer), true, events.seen),
+      source: passedEvents(await begun(answer), events.seen),
       usage: () => usageIn(events.usage(), request, billed(), events.made()),
     },
-  }
-}
-
-/** @throws GatewayError 502 when it is not a JSON object. */
-function bodyOf(bytes: Uint8Array): WireBody {
-  try {
-    return wireBody(bytes)
-  } catch (error) {
-    throw GatewayError.protocol('The upstream answered with broken JSON.', error)
   }
 }
 

@@ -4,6 +4,7 @@ import type { FormBody, OperationCodec } from '../../../core/types/operations/op
 import type { ImagesAnswer } from '../../../core/types/operations/operations.ts'
 import { loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
+import { fieldsOf } from '../shared/form-fields.ts'
 import { usageIn } from './openai.ts'
 import { vendorMembers } from './own-members.ts'
 import { RATIOS, ratioFor } from './sizes.ts'
@@ -20,7 +21,7 @@ export const stabilityImages: OperationCodec<'images'> = async (request, upstrea
     ['prompt', request.prompt],
     ...(ratio === undefined ? [] : [['aspect_ratio', ratio] as const]),
     ...(SD3.test(model) ? [['model', model] as const] : []),
-    ...Object.entries(members).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
+    ...fieldsOf(members),
   ]
   const body: FormBody = { fields, files: [] }
   const images: ImagesAnswer['images'] = []

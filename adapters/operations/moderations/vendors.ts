@@ -5,7 +5,7 @@ import type { OperationCodec } from '../../../core/types/operations/operation.ts
 import type { ModerationsAnswer, ModerationsRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
-import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
+import { JSON_TYPE, listOf, missing, parsed } from '../shared/answers.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 
 export const openaiModerations: OperationCodec<'moderations'> = async (request, upstream) => {
@@ -52,8 +52,7 @@ function isDerived({ results }: JsonObject): boolean {
 
 /** @throws GatewayError 502 when results are missing: an input without a verdict must not look harmless. */
 function answerOf(json: JsonObject, model: string, usage: ModerationsAnswer['usage'], inputs: number): ModerationsAnswer {
-  const { results } = json
-  if (!Array.isArray(results) || results.length !== inputs) throw missing('results')
+  const results = listOf(json.results, inputs, 'results')
   return {
     id: typeof json.id === 'string' ? json.id : 'modr',
     model: typeof json.model === 'string' ? json.model : model,

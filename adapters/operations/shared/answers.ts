@@ -2,12 +2,12 @@
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { wireBody } from '../../../core/json/wire-body.ts'
 import type { UpstreamAnswer } from '../../../core/types/operations/operation.ts'
-import type { JsonObject } from '../../../core/types/request/canonical.ts'
+import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import type { WireBody } from '../../../core/types/request/dialect.ts'
 import { isObject } from '../../dialects/shared/fields.ts'
 
 /** Returns the body with its members scanned and not parsed. @throws GatewayError 502 when it is not a JSON object. */
-export function scanned({ bytes }: UpstreamAnswer): WireBody {
+export function scanned({ bytes }: Pick<UpstreamAnswer, 'bytes'>): WireBody {
   try {
     return wireBody(bytes)
   } catch (error) {
@@ -32,6 +32,14 @@ export function refuseError(error: unknown): void {
 /** @throws GatewayError 502 naming the missing part. */
 export function missing(part: string): GatewayError {
   return GatewayError.protocol(`The upstream answered without \`${part}\`.`)
+}
+
+/** @throws GatewayError 502 for a part that is no list, or has another number of entries than was asked for. */
+export function listOf(value: Json | undefined, count: number, part: string): readonly Json[] {
+  if (!Array.isArray(value)) throw missing(part)
+  if (value.length !== count)
+    throw GatewayError.protocol(`The upstream answered with ${value.length} of ${count} entries in \`${part}\`.`)
+  return value
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'

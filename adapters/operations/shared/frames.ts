@@ -1,34 +1,19 @@
-// Passes an upstream's stream on, and reads the JSON of its SSE events beside it.
+// Passes an upstream's stream on, or collects it.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import { concatBytes, decodeUtf8, encodeUtf8 } from '../../../core/text/bytes.ts'
-import type { UpstreamStreamAnswer } from '../../../core/types/operations/operation.ts'
+import { concatBytes, decodeUtf8 } from '../../../core/text/bytes.ts'
+import type { UpstreamAnswer, UpstreamStreamAnswer } from '../../../core/types/operations/operation.ts'
 import type { ByteSource } from '../../../core/types/ports/ports.ts'
 import type { JsonObject } from '../../../core/types/request/canonical.ts'
-import { isObject } from '../../dialects/shared/fields.ts'
-import { refuseError } from './answers.ts'
+import { refuseError, scanned } from './answers.ts'
 
-/** Only the last part of a stream is searched for its usage. */
-const KEPT_BYTES = 64 * 1024
-
-/** Forwards the bytes. A failure in mid-stream ends the stream with an error event when `sse` is true, and without one otherwise. */
-export function passedOn({ chunks, cancel }: UpstreamStreamAnswer, sse: boolean, seen?: (chunk: Uint8Array) => void): ByteSource {
-  let failure: GatewayError | null = null
+/** Forwards the bytes. They cannot carry an error: a failure in mid-stream ends the stream. */
+export function passedOn({ chunks, cancel }: UpstreamStreamAnswer): ByteSource {
   return {
-    failure: () => failure,
     async pump(sink) {
-      try {
-        for await (const chunk of chunks) {
-          seen?.(chunk)
-          sink.write(chunk)
-          const waiting = sink.drained()
-          if (waiting !== undefined) await waiting
-        }
-      } catch (thrown) {
-        if (!sse) throw thrown
-        failure = GatewayError.from(thrown)
-        const { message, type, code } = failure
-        const error = { type: 'error', error: { message, type, code, param: null } }
-        sink.write(encodeUtf8(`event: error\ndata: ${JSON.stringify(error)}\n\n`))
+      for await (const chunk of chunks) {
+        sink.write(chunk)
+        const waiting = sink.drained()
+        if (waiting !== undefined) await waiting
       }
     },
     cancel,
@@ -80,24 +65,9 @@ export async function collected(chunks: AsyncIterable<Uint8Array>): Promise<Uint
   return concatBytes(list)
 }
 
-/** Collects the end of a stream; `last` returns the newest event that has a `usage`. */
-export function tail(): { seen(chunk: Uint8Array): void; last(): JsonObject | null } {
-  let text = ''
-  return {
-    seen(chunk) {
-      text = (text + decodeUtf8(chunk)).slice(-KEPT_BYTES)
-    },
-    last() {
-      const lines = text.split('\n').filter((line) => line.startsWith('data:') && line.includes('"usage"'))
-      for (const line of lines.reverse()) {
-        try {
-          const json: unknown = JSON.parse(line.slice(5))
-          if (isObject(json) && isObject(json.usage)) return json
-        } catch {
-          // A cut event has no usage.
-        }
-      }
-      return null
-    },
-  }
+/** Returns the whole answer of a vendor that does not stream it. @throws GatewayError 502 */
+export async function wholeOf({ status, headers, chunks }: UpstreamStreamAnswer): Promise<UpstreamAnswer> {
+  const bytes = await collected(chunks)
+  const answer = { status, headers, bytes }
+  return { ...answer, json: () => scanned(answer) }
 }

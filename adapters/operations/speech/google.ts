@@ -6,6 +6,7 @@ import type { OperationCodec } from '../../../core/types/operations/operation.ts
 import type { Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { missing, parsed } from '../shared/answers.ts'
+import { blockReason } from '../shared/google.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { usageOf } from '../shared/usage.ts'
 
@@ -28,6 +29,8 @@ export const googleSpeech: OperationCodec<'speech'> = async (request, upstream) 
     },
   }
   const json = parsed(await upstream.send({ path: `/v1beta/models/${upstream.segment}:generateContent`, body }))
+  const refused = blockReason(json)
+  if (refused !== '') throw GatewayError.upstream(400, `The vendor refused the text: ${refused}.`)
   const { samples, rate } = samplesIn(json)
   const usage = usageOf({ ...tokensIn(json.usageMetadata), units: { characters: [...input].length } })
   const wav = format !== 'pcm'

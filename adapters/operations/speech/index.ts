@@ -1,7 +1,8 @@
 // POST /v1/audio/speech: text to speech, in the format of OpenAI.
 import { z } from 'zod'
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
-import type { OperationDriver, TextsOf } from '../../../core/types/operations/operation.ts'
+import { bytesToBase64 } from '../../../core/text/bytes.ts'
+import type { EncodedAnswer, OperationDriver, TextsOf } from '../../../core/types/operations/operation.ts'
 import type { SpeechRequest } from '../../../core/types/operations/operations.ts'
 import type { JsonObject } from '../../../core/types/request/canonical.ts'
 import type { WireBody } from '../../../core/types/request/dialect.ts'
@@ -58,6 +59,12 @@ const spoken: TextsOf<SpeechRequest> = {
   }),
 }
 
+function asEvents(audio: Uint8Array): EncodedAnswer {
+  const events = [{ type: 'speech.audio.delta', audio: bytesToBase64(audio) }, { type: 'speech.audio.done' }]
+  const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+  return { contentType: 'text/event-stream; charset=utf-8', body }
+}
+
 export const speech: OperationDriver<'speech'> = {
   id: 'speech',
   connections: 'first',
@@ -81,6 +88,7 @@ export const speech: OperationDriver<'speech'> = {
   input: spoken,
   output: NO_TEXTS,
   estimate: ({ input }) => ({ units: { characters: [...input].length } }),
-  encode: ({ audio, contentType }) => ({ contentType, body: audio }),
+  encode: ({ audio, contentType }, { sse }) =>
+    sse && contentType.startsWith('audio/') ? asEvents(audio as Uint8Array) : { contentType, body: audio },
   codecs: { openai: openaiSpeech, elevenlabs: elevenlabsSpeech, deepgram: deepgramSpeech, google: googleSpeech },
 }

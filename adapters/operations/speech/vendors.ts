@@ -8,7 +8,8 @@ import type {
 } from '../../../core/types/operations/operation.ts'
 import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
-import { begun, collected, passedOn, tail } from '../shared/frames.ts'
+import { passedEvents, usageWatch } from '../shared/events.ts'
+import { begun, collected, passedOn } from '../shared/frames.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 
@@ -34,18 +35,21 @@ async function streamed(
   const usage = usageOf({ units })
   const type = request.sse ? 'text/event-stream; charset=utf-8' : (TYPES[formatOf(request)] as string)
   const answer = await begun(await upstream.stream({ ...call, accept: request.sse ? 'text/event-stream' : type }))
-  if (upstream.whole) {
+  const given = answer.headers.get('content-type') ?? ''
+  // Some vendors ignore `stream_format`: the gateway writes the events.
+  const ignored = request.sse && given.startsWith('audio/')
+  if (upstream.whole || ignored) {
     const audio = await collected(answer.chunks)
-    return { usage, answer: () => ({ model: upstream.model, usage, contentType: type, audio }) }
+    return { usage, answer: () => ({ model: upstream.model, usage, contentType: ignored ? given : type, audio }) }
   }
-  const end = tail()
+  const watch = usageWatch()
   return {
     usage,
     answer: () => ({ model: upstream.model, usage, contentType: type, audio: new Uint8Array(0) }),
     stream: {
       contentType: type,
-      source: passedOn(answer, request.sse, request.sse ? end.seen : undefined),
-      usage: () => (request.sse ? (reportedUsage(end.last()?.usage, units) ?? usage) : usage),
+      source: request.sse ? passedEvents(answer, watch.seen) : passedOn(answer),
+      usage: () => reportedUsage(watch.last(), units) ?? usage,
     },
   }
 }

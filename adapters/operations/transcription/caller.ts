@@ -5,7 +5,7 @@ import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/ty
 import type { Frozen } from '../../../core/types/request/canonical.ts'
 import { modelOf } from '../embeddings/caller.ts'
 import { JSON_TYPE } from '../shared/answers.ts'
-import { formBoolean, formList, formNumber, formText, otherFields } from '../shared/form-fields.ts'
+import { formBoolean, formFile, formList, formNumber, formText, otherFields } from '../shared/form-fields.ts'
 
 export const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
 const KNOWN = new Set([
@@ -16,7 +16,7 @@ const TEXT_TYPE = 'text/plain; charset=utf-8'
 /** @throws GatewayError 400 with `param`. */
 export function decodeAudio(task: TranscriptionRequest['task']): (form: FormBody) => TranscriptionRequest {
   return (form) => {
-    const file = form.files.find(({ field }) => field === 'file')
+    const file = formFile(form, 'file')
     if (file === undefined) throw GatewayError.invalid('file', '`file` is required: a file in the form.')
     if (file.size === 0) throw GatewayError.invalid('file', '`file` is empty.')
     const format = formText(form, 'response_format') ?? 'json'

@@ -1,12 +1,20 @@
 // Transcriptions at OpenAI-like vendors, ElevenLabs and Deepgram. They are recorded and not billed, so no unit is counted.
 import { GatewayError } from '../../../core/errors/gateway-error.ts'
 import { decodeUtf8 } from '../../../core/text/bytes.ts'
-import type { FormBody, OperationCodec, OperationReply, OperationUpstream } from '../../../core/types/operations/operation.ts'
+import type {
+  FormBody,
+  OperationCodec,
+  OperationReply,
+  OperationUpstream,
+  UpstreamAnswer,
+} from '../../../core/types/operations/operation.ts'
 import type { TranscriptionAnswer, TranscriptionRequest } from '../../../core/types/operations/operations.ts'
 import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { isObject, loose } from '../../dialects/shared/fields.ts'
 import { JSON_TYPE, missing, parsed } from '../shared/answers.ts'
-import { begun, passedOn, tail } from '../shared/frames.ts'
+import { passedEvents, usageWatch } from '../shared/events.ts'
+import { fieldsOf } from '../shared/form-fields.ts'
+import { begun, wholeOf } from '../shared/frames.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
 
@@ -19,7 +27,7 @@ export const openaiTranscription: OperationCodec<'transcription'> = async (reque
   const path = request.task === 'translate' ? '/audio/translations' : '/audio/transcriptions'
   const streams = request.stream && !upstream.whole
   const body = formOf({ ...request, stream: streams }, upstream.model)
-  if (streams) return streamed(upstream, path, body)
+  if (streams) return streamed(request, upstream, path, body)
   const plain = TEXTS.has(request.format)
   const answer = await upstream.send({ path, body, accept: plain ? 'text/plain' : 'application/json' })
   if (plain) {
@@ -28,6 +36,10 @@ export const openaiTranscription: OperationCodec<'transcription'> = async (reque
     const wire = { contentType: 'text/plain; charset=utf-8', body: answer.bytes }
     return { usage, wire, answer: () => ({ model: upstream.model, usage, text, extra: {} }) }
   }
+  return whole(request, upstream, answer)
+}
+
+function whole(request: Asked, upstream: OperationUpstream, answer: UpstreamAnswer): OperationReply<Answer> {
   const json = parsed(answer)
   if (typeof json.text !== 'string') throw missing('text')
   const usage = { ...(reportedUsage(json.usage) ?? usageOf({})), raw: json.usage ?? null }
@@ -38,17 +50,25 @@ export const openaiTranscription: OperationCodec<'transcription'> = async (reque
   }
 }
 
-async function streamed(upstream: OperationUpstream, path: string, body: FormBody): Promise<OperationReply<Answer>> {
-  const answer = await begun(await upstream.stream({ path, body, accept: 'text/event-stream' }))
-  const end = tail()
+async function streamed(
+  request: Asked,
+  upstream: OperationUpstream,
+  path: string,
+  body: FormBody,
+): Promise<OperationReply<Answer>> {
+  const answer = await upstream.stream({ path, body, accept: 'text/event-stream' })
+  // OpenAI ignores `stream` for whisper-1, and so do other vendors.
+  if (/\bjson\b/i.test(answer.headers.get('content-type') ?? '')) return whole(request, upstream, await wholeOf(answer))
+  const begins = await begun(answer)
+  const watch = usageWatch()
   const usage = usageOf({})
   return {
     usage,
     answer: () => ({ model: upstream.model, usage, text: '', extra: {} }),
     stream: {
       contentType: 'text/event-stream; charset=utf-8',
-      source: passedOn(answer, true, end.seen),
-      usage: () => reportedUsage(end.last()?.usage),
+      source: passedEvents(begins, watch.seen),
+      usage: () => reportedUsage(watch.last()),
     },
   }
 }
@@ -68,8 +88,7 @@ function formOf(
   for (const one of granularities) add('timestamp_granularities[]', one)
   for (const one of include) add('include[]', one)
   if (stream) add('stream', 'true')
-  for (const [name, value] of Object.entries(extra)) add(name, typeof value === 'string' ? value : JSON.stringify(value))
-  return { fields, files: [file] }
+  return { fields: [...fields, ...fieldsOf(extra)], files: [file] }
 }
 
 function answerOf(json: JsonObject, model: string, usage: Answer['usage']): Answer {
@@ -108,7 +127,7 @@ export const elevenlabsTranscription: OperationCodec<'transcription'> = async (r
   const fields: [string, string][] = [
     ['model_id', upstream.model],
     ...(language === undefined ? [] : [['language_code', language] as [string, string]]),
-    ...Object.entries(extra).map(([name, value]): [string, string] => [name, String(value)]),
+    ...fieldsOf(extra),
   ]
   const json = parsed(await upstream.send({ path: '/v1/speech-to-text', body: { fields, files: [{ ...file, field: 'file' }] } }))
   if (typeof json.text !== 'string') throw missing('text')

@@ -20,7 +20,7 @@ export const webFetch: OperationDriver<'web_fetch'> = {
   estimate: () => ({ units: { pages: 1 } }),
   encode(answer, { url, format, maxCharacters, includeLinks }) {
     const { provider, content: whole, cut, links, usage } = answer
-    const content = whole.slice(0, maxCharacters)
+    const content = whole.length > maxCharacters ? cutAt(whole, maxCharacters) : whole
     const body = {
       object: 'web.fetch',
       url,
@@ -40,4 +40,9 @@ export const webFetch: OperationDriver<'web_fetch'> = {
     return { contentType: JSON_TYPE, body: JSON.stringify(body) }
   },
   codecs: { firecrawl: firecrawlPages, jina: jinaPages, tavily: tavilyPages, exa: exaPages },
+}
+
+/** Never divides a surrogate pair: half of one is no text for many JSON parsers. */
+function cutAt(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
 }

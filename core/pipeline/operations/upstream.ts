@@ -145,7 +145,7 @@ export class UpstreamCalls implements OperationUpstream {
       stream,
     }
     if (!ours) {
-      ;(generation.service('outbound') as OutboundGuard).check(url, 'polling_url')
+      refuseInward(generation.service('outbound') as OutboundGuard, url)
       return wire
     }
     const secret = credentialOf(generation.service('connections') as ConnectionService, connection, this.#runtime.clock)
@@ -172,6 +172,15 @@ export class UpstreamCalls implements OperationUpstream {
       if (editing) return editing.then(() => ({ bytes: wire.toBytes(), contentType: 'application/json' }))
     }
     return { bytes: wire.toBytes(), contentType: 'application/json' }
+  }
+}
+
+/** The vendor named the address, not the caller. @throws GatewayError 502 */
+function refuseInward(outbound: OutboundGuard, url: string): void {
+  try {
+    outbound.check(url, 'polling_url')
+  } catch (error) {
+    throw GatewayError.protocol('The upstream named a polling address that does not lead to a public address.', error)
   }
 }
 

@@ -21,8 +21,8 @@ export interface OperationRoute<O extends MediaOperation = MediaOperation> {
   parse?(rest: string): { model: string } | null
   /** OpenAPI path template of a prefix. */
   template?: string
-  /** `media`: 64 MiB; `default`: 2 MiB. */
-  bodyLimit: 'media' | 'default'
+  /** `media`: 64 MiB; `json`: GATEWAY_MAX_BODY_BYTES; `default`: 2 MiB. */
+  bodyLimit: 'media' | 'json' | 'default'
   /** Virtual models that this route accepts. */
   models: ModelKind
   /** Default `model`. */

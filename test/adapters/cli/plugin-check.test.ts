@@ -87,6 +87,7 @@ describe('hookgate plugin check', () => {
     ],
     ['routes it does not declare', { ...MANIFEST, hookgate: { ...hookgate, permissions: [] } }, 'permissions', 'fail', 1],
     ['a build that is not there', { ...MANIFEST, exports: './lib/index.js' }, 'entry', 'fail', 1],
+    ['a path that Node refuses', { ...MANIFEST, exports: { '.': { default: 'dist/index.js' } } }, 'entry', 'fail', 1],
   ])('finds %s', async (_what, manifest, check, status, exit) => {
     const { code, findings } = await checked(packed(manifest))
     const bad = findings.filter((finding) => finding.status !== 'ok')

@@ -24,6 +24,13 @@ it('type-checks, passes its tests, builds, and passes the check', { timeout: 240
   expect((await bin(tsc, '--noEmit', '-p', 'tsconfig.test.json')).stdout).toBe('')
   expect((await bin(join(hookgateRoot, 'node_modules/vitest/vitest.mjs'), 'run')).stdout).toMatch(/Tests +\d+ passed/)
   await bin(tsc)
+  // A package finds itself by its name, through `exports`: the way in which its users load it.
+  const loaded = await bin(
+    '--input-type=module',
+    '-e',
+    "console.log((await import('hookgate-plugin-late-answers')).default.name)",
+  )
+  expect(loaded.stdout).not.toBe('')
   const check = await command(['plugin', 'check'], { cwd: dir })
   expect(check.stdout).not.toMatch(/^(?:warn|fail)/m)
   expect(check.code).toBe(0)

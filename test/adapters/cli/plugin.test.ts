@@ -61,6 +61,7 @@ it('names the package, this version of hookgate, and the kit that tests it', asy
   const { version } = JSON.parse(readFileSync(join(hookgateRoot, 'package.json'), 'utf8')) as { version: string }
   expect(JSON.parse(read('package.json'))).toMatchObject({
     name: 'hookgate-plugin-slow-log',
+    exports: { types: './dist/index.d.ts', default: './dist/index.js' },
     peerDependencies: { hookgate: `^${version}` },
     hookgate: { api: 1, hooks: ['settled'], permissions: [] },
     // From a checkout, before there is a published version.

@@ -41,6 +41,21 @@ it.each([
   ])
 })
 
+it('a data route that returns a web response: the log names the route and the fault', async () => {
+  const log = recordingLog()
+  const loose = definePlugin({
+    name: 'test-loose',
+    setup(gateway) {
+      const handler = () => Response.json({}) as never
+      gateway.data({ method: 'GET', path: '/v1/loose', operation: 'models', models: 'none', scope: 'none', handler })
+    },
+  })
+  t = await createTestGateway({ plugins: [loose()], ports: { log } })
+  const response = await t.fetch('/v1/loose')
+  expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'internal_error' } }])
+  expect(JSON.stringify(log.lines)).toContain('The handler of GET /v1/loose returned an object, which is no Result.')
+})
+
 it('what the host refuses before either plane sees it is answered as they answer', async () => {
   t = await createTestGateway()
   const { port } = await t.listen()

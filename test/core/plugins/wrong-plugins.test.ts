@@ -71,6 +71,22 @@ const WRONG: Record<string, [() => Promise<unknown>, RegExp]> = {
   'a fail mode that is none': [hooked({ onError: 'ignore' }), /`onError` must be/],
   'a time that is a text': [hooked({ timeoutMs: '5s' }), /`timeoutMs` must be a number/],
   'a guard that is no function': [hooked({ when: true }), /`when` must be a function/],
+  'an operation with a slip': [
+    hooked({ operation: ['images', 'embedings'] }),
+    /`mine`, hook `request`: the option `operation` must be an operation or a list of operations: chat, .*embeddings/,
+  ],
+  'an operation that objects inherit': [hooked({ operation: 'toString' }), /the option `operation` must be/],
+  'a route of the gateway itself': [
+    served({ path: '/v1/embeddings' }),
+    /The plugin `mine` registers the route POST \/v1\/embeddings, and so does the gateway itself/,
+  ],
+  'a route of another plugin': [
+    () =>
+      createGateway({
+        plugins: ['first', 'second'].map((name) => definePlugin({ name, setup: (g) => g.api(any(route)) })()),
+      }),
+    /The plugin `second` registers the route GET \/api\/x, and so does the plugin `first`/,
+  ],
   'an option with a slip': [hooked({ failOpen: true }), /there is no option `failOpen`; there are order, before/],
   'a role that is none': [api({ role: 'admin' }), /GET \/api\/x of the plugin `mine` is wrong: the role must be one of public/],
   'a method in small letters': [api({ method: 'get' }), /the method must be one of GET/],

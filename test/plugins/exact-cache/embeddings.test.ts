@@ -41,6 +41,22 @@ it.each([
   expect(v.vendor.requests).toHaveLength(2)
 })
 
+it('in the format of Google: the same bytes again, and another verb is another call', async () => {
+  await start()
+  const content = { parts: [{ text: 'a' }] }
+  const both = { content, requests: [{ content }] }
+  const google = async (verb: string) => seenOf(await v.t.post(`/v1beta/models/openai/e:${verb}`, both))
+  const one = await google('embedContent')
+  const several = await google('batchEmbedContents')
+  expect([one.cache, several.cache, v.vendor.requests.length]).toEqual(['miss', 'miss', 2])
+  const again = [await google('embedContent'), await google('batchEmbedContents')]
+  expect(again.map(({ cache, bytes }) => [cache, bytes.toString()])).toEqual([
+    ['hit', one.bytes.toString()],
+    ['hit', several.bytes.toString()],
+  ])
+  expect(v.vendor.requests).toHaveLength(2)
+})
+
 it('equal requests at the same time share one call', async () => {
   await start()
   const answers = await Promise.all(
