@@ -21,7 +21,8 @@ for (const name of ['connect', 'pipeline', 'request', 'stream', 'upgrade'] as co
   if (name in prototype) continue
   const load = function (this: undici.Dispatcher, ...args: unknown[]): unknown {
     Object.assign(prototype, require('undici/lib/api/index.js'))
-    return (this[name] as (...args: unknown[]) => unknown)(...args)
+    // Not a method of the same name that a dispatcher has of its own.
+    return (prototype[name] as (...args: unknown[]) => unknown).apply(this, args)
   }
   Object.assign(prototype, { [name]: load })
 }
