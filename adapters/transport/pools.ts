@@ -6,7 +6,7 @@ import { systemClock } from '../../core/timing/clock.ts'
 import type { Clock } from '../../core/types/ports/ports.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
-import { buildConnector, Pool, ProxyAgent } from './undici-parts.ts'
+import { buildConnector, ProxyAgent } from './undici-parts.ts'
 
 export interface PoolOptions {
   /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
@@ -63,9 +63,9 @@ export function poolTable(options: PoolOptions): PoolTable {
         proxyTls: tcp,
         requestTls: tcp,
         connectTimeout: timeout,
-        factory: (to: URL, made: PoolTypes.Options) => new Pool(to, { ...made, factory: sockets.client }),
+        factory: (to: URL, made: PoolTypes.Options) => sockets.pool(to, made),
       } as ProxyTypes.Options)
-    return new Pool(origin, { ...common, connect: buildConnector(tcp), factory: sockets.client })
+    return sockets.pool(origin, { ...common, connect: buildConnector(tcp) })
   }
 
   return {
