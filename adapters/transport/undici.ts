@@ -53,7 +53,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         // undici refuses some requests synchronously (bad scheme, bad header value).
         exchange.onResponseError(null, error as Error)
       }
-      return { abort: (reason) => exchange.abort(reason) }
+      return exchange
     },
     close: () => pools.close(),
   }
