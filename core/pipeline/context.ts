@@ -32,7 +32,7 @@ import type {
 import type { CodecContext, WireBody } from '../types/request/dialect.ts'
 import type { HostContext } from '../types/request/host.ts'
 import type { StreamFacts } from '../types/request/stream.ts'
-import type { ContextInit } from './context-init.ts'
+import { type ContextInit, textOrNull } from './context-init.ts'
 import { editable } from './editable.ts'
 import type { Stoppable } from './stoppable.ts'
 
@@ -294,9 +294,4 @@ export class RequestState implements RequestContext {
   throwIfStopped(): void {
     if (this.stopped !== null) throw GatewayError.from(this.stopped)
   }
-}
-
-function textOrNull(value: string | null, name: string): string | null {
-  if (value === null || typeof value === 'string') return value
-  throw new TypeError(`ctx.${name} is a string or null`)
 }

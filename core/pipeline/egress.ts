@@ -1,5 +1,6 @@
 // Sends a Result to the caller: encodes it in the caller's dialect or forwards bytes, with one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { restBody } from '../json/wire-body.ts'
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { CanonicalResponse } from '../types/request/answer.ts'
@@ -112,6 +113,7 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
     throw thrown
   }
   reply.openStream(ctx)
+  if (ctx.body !== null) restBody(ctx.body)
   const first: StreamSink = staged ?? end
   try {
     await source.pump(first)

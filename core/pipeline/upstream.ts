@@ -187,11 +187,12 @@ class UpstreamExchange implements WireHandler, Ticking, Stoppable, StreamOwner {
   }
 
   committed(): void {
+    this.#call.cleaner.rest()
     this.#settle({ kind: 'stream', source: this.#stream as UpstreamStream })
   }
 
   clean(error: GatewayErrorShape): GatewayErrorShape {
-    return this.#call.clean(error)
+    return this.#call.cleaner.clean(error)
   }
 
   failed(error: GatewayErrorShape): void {
