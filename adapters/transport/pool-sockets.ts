@@ -1,6 +1,6 @@
 // Manages the sockets of one pool. Sockets above the idle limit are closed after five idle seconds, also when no more requests come. A
 // socket's error records whether it was reused and had not begun to answer.
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { buildConnector, Client as ClientType, Dispatcher, Pool as PoolTypes } from 'undici/index.js'
 import type { Clock } from '../../core/types/ports/ports.ts'
 import { joinWrites } from './joined-writes.ts'
@@ -37,14 +37,19 @@ export class PoolSockets {
     const connect = (options as { connect: buildConnector.connector }).connect
     const client = new Client(origin, {
       ...options,
-      connect: (target, callback) =>
-        connect(target, (...result) => {
+      connect: (target, callback) => {
+        let waiting: Listener | undefined
+        const socket: unknown = connect(target, (...result) => {
           if (result[1]) {
+            if (waiting !== undefined) result[1].removeListener('error', waiting)
             watch(member, result[1])
             this.#lookSoon()
           }
           callback(...result)
-        }),
+        })
+        // undici's last listener ends the wait for the connection. It would hold the timer of that wait, half a kilobyte for each socket.
+        if (socket instanceof Socket && socket.connecting) waiting = socket.listeners('error').at(-1) as Listener | undefined
+      },
     })
     const member: Member = { client, socket: null, idleLooks: 0 }
     this.#members.push(member)
@@ -102,6 +107,8 @@ export class PoolSockets {
     }
   }
 }
+
+type Listener = (error: Error) => void
 
 const WATCH = Symbol('watch')
 
