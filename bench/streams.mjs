@@ -5,6 +5,7 @@
 //   node bench/streams.mjs --streams 500 --rate 20 --seconds 5
 //   node bench/streams.mjs --semi-space 64                         with a larger young generation
 //   node bench/streams.mjs --caller messages                        translated: messages caller, chat upstream
+//   node bench/streams.mjs --kernel                                with only the required plugins
 //   node bench/streams.mjs --rows 1000000                          with reports over that many usage rows, one after the other
 //
 // Linux only (reads /proc). Loopback only, limited in time.
@@ -26,6 +27,7 @@ const SECONDS = Number(option('seconds', 10))
 const CALLER = option('caller', 'chat')
 /** Young generation, MB: garbage of a burst counts as the process's memory until it is collected. */
 const SEMI_SPACE = option('semi-space', '16')
+const CONFIG = process.argv.includes('--kernel') ? './kernel.config.mjs' : './gateway.config.mjs'
 const ROWS = Number(option('rows', 0))
 const PORT = 9182
 /** Goal and ceiling. */
@@ -100,7 +102,7 @@ function served() {
       at('../dist/adapters/cli/main.js'),
       'serve',
       '--config',
-      at('./gateway.config.mjs'),
+      at(CONFIG),
       '--port',
       String(PORT),
     ],

@@ -1,6 +1,6 @@
 // Hands bytes of a plain socket to undici's parser in the turn in which they came. Node allocates 64 KB for each read, and tells a stream's
-// reader in a later step: that is an eighth of the cost of a chunk.
-import type { Socket } from 'node:net'
+// reader in a later step.
+import { Socket } from 'node:net'
 import type { buildConnector as Connector } from 'undici/index.js'
 import { buildConnector } from './undici-parts.ts'
 
@@ -13,37 +13,66 @@ let shared: Buffer | null = null
 /** Returns a connector for `http:` origins. TLS has buffers of its own. */
 export function directReads(options: Connector.BuildOptions): Connector.connector {
   if (process.platform === 'win32') return buildConnector(options)
+  shared ??= Buffer.allocUnsafeSlow(READ_BYTES)
+  let last = new DirectReader()
+  const onread = {
+    buffer: shared,
+    /** A socket reads it when it is made, so each one has its own. */
+    get callback() {
+      last = new DirectReader()
+      return last.take
+    },
+  }
+  const connect = buildConnector({ ...options, onread } as Connector.BuildOptions) as (...args: unknown[]) => unknown
   return (target, callback) => {
-    shared ??= Buffer.allocUnsafeSlow(READ_BYTES)
-    let take: (bytes: Buffer) => boolean
-    const onread = {
-      buffer: shared,
-      callback: (length: number, bytes: Uint8Array): boolean => take(Buffer.from(bytes.subarray(0, length))),
-    }
-    // A connector keeps its options for all its sockets, and these name one socket.
-    const connect = buildConnector({ ...options, onread } as Connector.BuildOptions) as (...args: unknown[]) => Socket
-    take = directly(connect(target, callback))
+    const socket = connect(target, callback)
+    if (socket instanceof Socket) last.serve(socket)
+    return socket as never
   }
 }
 
-/** Returns a function that takes bytes; it returns false when the socket should stop reading. */
-function directly(socket: Socket): (bytes: Buffer) => boolean {
-  const read = socket.read as (size?: number) => Buffer | null
-  let came: Buffer | null = null
-  socket.read = (size?: number): Buffer | null => {
-    if (came === null) return read.call(socket, size)
-    const bytes = came
-    came = null
-    return bytes
+class DirectReader {
+  #socket: Socket | null = null
+  #read: (size?: number) => Buffer | null = () => null
+  #came: Buffer | null = null
+
+  serve(socket: Socket): void {
+    this.#socket = socket
+    this.#read = socket.read
+    const own = socket as Served
+    own[READER] = this
+    own.read = readDirectly
   }
-  return (bytes) => {
+
+  read(size?: number): Buffer | null {
+    const came = this.#came
+    if (came === null) return this.#read.call(this.#socket, size)
+    this.#came = null
+    return came
+  }
+
+  /** Returns false when the socket should stop reading. */
+  readonly take = (length: number, bytes: Uint8Array): boolean => {
+    const socket = this.#socket as Socket
+    const copy = Buffer.from(bytes.subarray(0, length))
     // Bytes that wait in the stream come first.
-    if (socket.readableLength > 0) return socket.push(bytes)
-    came = bytes
+    if (socket.readableLength > 0) return socket.push(copy)
+    this.#came = copy
     socket.emit('readable')
-    if (came === null) return true
+    if (this.#came === null) return true
     // The reader is paused or gone.
-    came = null
-    return socket.push(bytes)
+    this.#came = null
+    return socket.push(copy)
   }
+}
+
+const READER = Symbol('reader')
+
+interface Served extends Socket {
+  [READER]: DirectReader
+}
+
+/** All sockets share it: a closure for each of them would take memory as long as its stream is open. */
+function readDirectly(this: Served, size?: number): Buffer | null {
+  return this[READER].read(size)
 }

@@ -27,7 +27,33 @@ export interface LateOptions {
  * of that write.
  */
 export function writeLate(socket: Socket, { keepsUnsent = false }: LateOptions = {}): LateSocket {
-  return new LateWrite(socket, keepsUnsent)
+  const late = new LateWrite(socket, keepsUnsent)
+  const own = socket as Late
+  own[LATE] = late
+  own._write = writeOne
+  own._writev = writeMany
+  own._destroy = destroyWritten
+  return late
+}
+
+const LATE = Symbol('late')
+
+interface Late extends Socket {
+  [LATE]: LateWrite
+}
+
+// All sockets share these functions: closures for each of them would take memory as long as its stream is open.
+function writeOne(this: Late, chunk: unknown, encoding: BufferEncoding, done: Done): void {
+  this[LATE].take(chunk, encoding, done)
+}
+
+function writeMany(this: Late, chunks: unknown, done: Done): void {
+  this[LATE].take(chunks, null, done)
+}
+
+/** Bytes that were written before the end of a connection are sent. */
+function destroyWritten(this: Late, error: Error | null, done: Done): void {
+  this[LATE].destroy(error, done)
 }
 
 function wait(write: LateWrite): void {
@@ -55,6 +81,7 @@ class LateWrite implements LateSocket {
   readonly #socket: Socket
   readonly #write: Socket['_write']
   readonly #writev: NonNullable<Socket['_writev']>
+  readonly #destroy: Socket['_destroy']
   readonly #keepsUnsent: boolean
   #chunk: unknown
   #encoding: BufferEncoding | null = null
@@ -66,13 +93,7 @@ class LateWrite implements LateSocket {
     this.#keepsUnsent = keepsUnsent
     this.#write = _write
     this.#writev = _writev as NonNullable<Socket['_writev']>
-    socket._write = (chunk: unknown, encoding: BufferEncoding, done: Done) => this.#take(chunk, encoding, done)
-    socket._writev = (chunks: unknown, done: Done) => this.#take(chunks, null, done)
-    // Bytes that were written before the end of a connection are sent.
-    socket._destroy = (error, done) => {
-      this.leave()
-      _destroy.call(socket, error, done)
-    }
+    this.#destroy = _destroy
   }
 
   get holds(): boolean {
@@ -94,7 +115,12 @@ class LateWrite implements LateSocket {
     }
   }
 
-  #take(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
+  destroy(error: Error | null, done: Done): void {
+    this.leave()
+    this.#destroy.call(this.#socket, error, done)
+  }
+
+  take(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
     // Node ends an answer with an empty piece while the answer's bytes are waiting. It would be a system call.
     if (encoding !== null && (chunk as string | Uint8Array).length === 0) return done()
     if (leaving) return this.#pass(chunk, encoding, done)

@@ -7,8 +7,7 @@ import type { Clock } from '../../core/types/ports/ports.ts'
 import { directReads } from './direct-reads.ts'
 import { PoolSockets } from './pool-sockets.ts'
 import { SocksAgent, tunnelling } from './proxies.ts'
-
-import { buildConnector, Pool, ProxyAgent } from './undici-parts.ts'
+import { buildConnector, ProxyAgent } from './undici-parts.ts'
 
 export interface PoolOptions {
   /** Idle sockets per origin (GATEWAY_UPSTREAM_POOL_MAX_IDLE_PER_HOST); default 32. */
@@ -65,10 +64,10 @@ export function poolTable(options: PoolOptions): PoolTable {
         proxyTls: tcp,
         requestTls: tcp,
         connectTimeout: timeout,
-        factory: (to: URL, made: PoolTypes.Options) => new Pool(to, { ...made, factory: sockets.client }),
+        factory: (to: URL, made: PoolTypes.Options) => sockets.pool(to, made),
       } as ProxyTypes.Options)
     const connect = origin.startsWith('http:') ? directReads(tcp) : buildConnector(tcp)
-    return new Pool(origin, { ...common, connect, factory: sockets.client })
+    return sockets.pool(origin, { ...common, connect })
   }
 
   return {

@@ -8,33 +8,65 @@ const START = Buffer.from('HTTP/1.1 100')
 const MINOR_VERSION = 7
 const BLANK_LINE = '\r\n\r\n'
 
-/** Returns a function to call when a request has been written: the next bytes are the start of its answer. */
-export function skipUnaskedContinue(socket: Readable): () => void {
-  const read = socket.read as (size?: number) => Buffer | null
-  let due = false
-  let held: Buffer | null = null
-  socket.read = (size?: number): Buffer | null => {
-    let chunk = read.call(socket, size)
-    if (!due) return chunk
+export interface ContinueSkipper {
+  /** Call it when a request has been written: the next bytes are the start of its answer. */
+  answerDue(): void
+}
+
+export function skipUnaskedContinue(socket: Readable): ContinueSkipper {
+  const skipping = new Skipping(socket)
+  const own = socket as Skipped
+  own[SKIPPING] = skipping
+  own.read = readSkipping
+  return skipping
+}
+
+const SKIPPING = Symbol('skipping')
+
+interface Skipped extends Readable {
+  [SKIPPING]: Skipping
+}
+
+/** All sockets share it: a closure for each of them would take memory as long as its stream is open. */
+function readSkipping(this: Skipped, size?: number): Buffer | null {
+  return this[SKIPPING].read(size)
+}
+
+class Skipping implements ContinueSkipper {
+  readonly #socket: Readable
+  readonly #read: (size?: number) => Buffer | null
+  #due = false
+  #held: Buffer | null = null
+
+  constructor(socket: Readable) {
+    this.#socket = socket
+    this.#read = socket.read
+  }
+
+  answerDue(): void {
+    this.#due = true
+  }
+
+  read(size?: number): Buffer | null {
+    let chunk = this.#read.call(this.#socket, size)
+    if (!this.#due) return chunk
     while (chunk !== null) {
+      const held = this.#held
       const bytes: Buffer = held === null ? chunk : Buffer.concat([held, chunk])
-      held = null
+      this.#held = null
       const end = continueEnd(bytes)
       if (end === 0) {
-        due = false
+        this.#due = false
         return bytes
       }
       if (end > 0 && end < bytes.length) {
         chunk = bytes.subarray(end)
         continue
       }
-      if (end < 0) held = bytes
-      chunk = read.call(socket, size)
+      if (end < 0) this.#held = bytes
+      chunk = this.#read.call(this.#socket, size)
     }
     return null
-  }
-  return () => {
-    due = true
   }
 }
 

@@ -53,7 +53,7 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
         // undici refuses some requests synchronously (bad scheme, bad header value).
         exchange.onResponseError(null, error as Error)
       }
-      return { abort: (reason) => exchange.abort(reason) }
+      return exchange
     },
     close: () => pools.close(),
   }
@@ -79,11 +79,22 @@ function targets(): (url: string) => Target {
 
 type Body = Exclude<Dispatcher.DispatchOptions['body'], undefined>
 
-function bodyOf({ body, headers }: WireRequest): { body: Body; headers: string[] } {
+function bodyOf({ body, headers, stream }: WireRequest): { body: Body; headers: string[] } {
   if (body === null || body.length === 0) return { body: null, headers }
   const total = body.reduce((sum, piece) => sum + piece.length, 0)
-  if (total <= COPY_BELOW) return { body: concatBytes(body) as Body, headers }
+  if (total <= COPY_BELOW) return { body: (stream ? ownBytes(body, total) : concatBytes(body)) as Body, headers }
   return { body: sentOnce(body) as unknown as Body, headers: [...headers, 'content-length', String(total)] }
+}
+
+/** Node puts small buffers into one of 8 KB, and an open stream would hold all of that. */
+function ownBytes(pieces: readonly Uint8Array[], total: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(total)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
 }
 
 /** Lets go of each piece when it was taken. A generator would hold what it had at its last `yield`. */

@@ -41,7 +41,7 @@ function bookSideCall(runtime: Runtime, bill: SideBill): Outcome {
   ctx.plan = { targets: [target], strategy: 'direct', virtualModel: null }
   ctx.candidate = { target, connection }
   ctx.facts = { content: true, contentBytes: 0, terminal: true, usage, finish: null, error: null }
-  ctx.attempts.push({ candidate: ctx.candidate, startedAt, status, latencyMs, usage, action: 'returned' })
+  ctx.add({ candidate: ctx.candidate, startedAt, status, latencyMs, usage, action: 'returned' })
   return settle(runtime, ctx, { status, error: null, firstByteAt: null })
 }
 

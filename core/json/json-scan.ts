@@ -20,11 +20,11 @@ export interface Member extends Span {
   /** Offset of the key's opening quote. */
   keyStart: number
   /** The decoded text, cached on first use. */
-  text?: string
+  text?: string | undefined
   /** The bytes to search, cached on first use. */
-  view?: Searchable
+  view?: Searchable | undefined
   /** Where the values inside start, cached on first use. */
-  places?: FoundPlaces
+  places?: FoundPlaces | undefined
 }
 
 const MAX_DEPTH = 128

@@ -8,9 +8,11 @@ import type { TextEdits } from './edit-text.ts'
 import { findSpan, pathSegments, spanInMember, valueAt } from './json-path.ts'
 import { type Member, scanObject, skipSpace } from './json-scan.ts'
 import { nameHash } from './key-stack.ts'
+import { withoutCaches } from './member-caches.ts'
 import type { NamesOfText, ValueKind } from './member-names.ts'
 import { memberSpan } from './member-span.ts'
 import { memberValue } from './member-value.ts'
+import { nestedSplice } from './nested-splice.ts'
 import { PIECE_BYTES, parseJson, parseMembers } from './parse-span.ts'
 import { Splices } from './splices.ts'
 
@@ -41,6 +43,11 @@ export function writtenBody(bytes: Uint8Array): WireBody {
 /** Returns a second body over the same bytes: neither sees the edits of the other. Do not edit the source itself. */
 export function forkBody(body: WireBody): WireBody {
   return body instanceof SplicedBody ? body.fork() : wireBody(body.bytes)
+}
+
+/** Lets go of what can be computed again, for a request whose answer may stream for long. */
+export function restBody(body: WireBody): void {
+  if (body instanceof SplicedBody) body.rest()
 }
 
 const PEEK_BYTES = 64
@@ -97,6 +104,10 @@ class SplicedBody implements WireBody, TextEdits {
     const bytes = this.#bytes
     const { json } = await buildInTurns(bytes, turns)
     if (this.#bytes === bytes && this.#splices.isEmpty) this.#json ??= json
+  }
+
+  rest(): void {
+    if (this.#scanned !== null && this.#splices.isEmpty) this.#scanned = withoutCaches(this.#scanned, this.#bytes.length)
   }
 
   #members(): Map<string, Member> {
@@ -186,7 +197,10 @@ class SplicedBody implements WireBody, TextEdits {
       this.#touched.set(first, value)
       return
     }
-    this.#setNested(first, member, rest, value)
+    const nested = nestedSplice(this.#bytes, member.start, rest, value)
+    if (nested !== null) this.#splices.add(...nested)
+    this.#touched.set(first, null)
+    this.#materialise()
   }
 
   remove(path: string): void {
@@ -250,32 +264,6 @@ class SplicedBody implements WireBody, TextEdits {
     return member === undefined || segments.length === 1
       ? (member ?? null)
       : findSpan(this.#bytes, member.start, segments.slice(1))
-  }
-
-  /** Sets a value below an existing member: splices the deepest existing container and creates the missing objects in it. */
-  #setNested(first: string, member: Member, rest: string[], value: Json): void {
-    const whole = findSpan(this.#bytes, member.start, rest)
-    if (whole !== null) {
-      this.#splices.add(whole.start, whole.end, JSON.stringify(value))
-    } else {
-      let depth = rest.length - 1
-      let parent = findSpan(this.#bytes, member.start, rest.slice(0, depth))
-      while (parent === null && depth > 0) parent = findSpan(this.#bytes, member.start, rest.slice(0, --depth))
-      const inner = rest.slice(depth + 1).reduceRight<Json>((made, key) => ({ [key]: made }), value)
-      const container = parent as { start: number; end: number }
-      const open = this.#bytes[container.start]
-      // A scalar or an array is in the way: the path does not exist, so nothing is set.
-      if (open !== 0x7b) {
-        if (decodeUtf8(this.#bytes, container.start, container.end) !== 'null') return
-        this.#splices.add(container.start, container.end, JSON.stringify({ [rest[depth] as string]: inner }))
-      } else {
-        const at = container.start + 1
-        const empty = this.#bytes[skipSpace(this.#bytes, at)] === 0x7d
-        this.#splices.add(at, at, `${JSON.stringify(rest[depth])}:${JSON.stringify(inner)}${empty ? '' : ','}`)
-      }
-    }
-    this.#touched?.set(first, null)
-    this.#materialise()
   }
 
   #open(): number {

@@ -1,17 +1,13 @@
 // Runs one attempt: prepare → encode or splice → encoded → transport. The attempt chooses its lane.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { withoutSecrets } from '../errors/without-secrets.ts'
 import { forkBody, parseInTurns } from '../json/wire-body.ts'
 import { capsOf } from '../models/model-caps.ts'
 import { checkedModelId } from '../models/model-id.ts'
-import { isForeign } from '../records/request-record.ts'
 import type { ConnectionService } from '../services.ts'
-import { credentialsIn, credentialsOf } from '../text/sanitize.ts'
 import { LARGE_BODY, LARGE_REQUEST } from '../timing/yield-queue.ts'
-import type { GatewayErrorShape } from '../types/error.ts'
 import type { MediaOperation } from '../types/operations/operations.ts'
 import type { WireRequest } from '../types/ports/ports.ts'
-import type { Connection, Provider } from '../types/ports/provider.ts'
+import type { Provider } from '../types/ports/provider.ts'
 import type { Awaitable, Dialect } from '../types/request/canonical.ts'
 import type { Attempt, Candidate } from '../types/request/context.ts'
 import type { DialectDriver } from '../types/request/dialect.ts'
@@ -19,6 +15,7 @@ import type { Result } from '../types/request/result.ts'
 import { authorize, credentialOf } from './authorize.ts'
 import { CallState, codecContext } from './call-state.ts'
 import type { RequestState } from './context.ts'
+import { ErrorCleaner } from './error-cleaner.ts'
 import { sendOperation } from './operations/attempt.ts'
 import { inlineRemote } from './remote-media.ts'
 import { driver, type Runtime } from './runtime.ts'
@@ -77,11 +74,11 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const authorizing = authorize(provider, wire, dialect, secret, candidate, runtime.clock)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const clean = cleaner(wire.headers, secret, candidate)
+    const cleaner = new ErrorCleaner(wire.headers, secret, candidate)
     const send = () => {
       const byteLane = answersInBytes(ctx, call, upstream)
       attempt.lane = byteLane ? 'bytes' : 'events'
-      return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, clean }, wire)
+      return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, cleaner }, wire)
     }
     const result = await send()
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
@@ -90,7 +87,7 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
     const own = GatewayError.from(error)
     const status = own.upstream?.status
     if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
-    throw cleaner(wire.headers, secret, candidate)(own)
+    throw new ErrorCleaner(wire.headers, secret, candidate).clean(own)
   }
 }
 
@@ -175,23 +172,4 @@ function wireHeaders(call: CallState, own: Readonly<Record<string, string>>, str
 
 function connectionService(ctx: RequestState): ConnectionService {
   return ctx.generation.service('connections') as ConnectionService
-}
-
-/** Removes secrets from the errors of one call. A stream keeps it: a closure of the attempt itself would hold the request's body. */
-function cleaner(headers: readonly string[], secret: string | null, candidate: Candidate) {
-  return (error: GatewayErrorShape): GatewayErrorShape =>
-    withoutSecrets(GatewayError.from(error), sentCredentials(headers, secret, candidate.connection), isForeign(candidate))
-}
-
-/**
- * Returns the texts to remove from errors: an upstream may echo what the gateway sent, also values that the provider derived from the
- * secret.
- */
-function sentCredentials(headers: readonly string[], secret: string | null, connection: Connection): string[] {
-  const sent: Record<string, string> = {}
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string
-    if (/^(?:proxy-)?authorization$|^cookie$|api-key$|security-token$/i.test(name)) sent[name] = headers[i + 1] as string
-  }
-  return [...credentialsOf(connection, secret), ...credentialsIn(sent)]
 }

@@ -1,4 +1,4 @@
-// The values that a request's context starts with.
+// The values that a request's context starts with, and how later ones are checked.
 import type { Generation } from '../plugins/generation.ts'
 import type { HeaderBag, Ingress } from '../types/ports/ports.ts'
 import type { Dialect, Operation } from '../types/request/canonical.ts'
@@ -21,4 +21,10 @@ export interface ContextInit<P> {
   monotonic: number
   source?: string | undefined
   parent?: P | null
+}
+
+/** Checks a value that a plugin sets. */
+export function textOrNull(value: string | null, name: string): string | null {
+  if (value === null || typeof value === 'string') return value
+  throw new TypeError(`ctx.${name} is a string or null`)
 }

@@ -1,5 +1,6 @@
 // Holds one request's state: RequestContext for plugins, and what only the pipeline uses.
 // The constructor assigns every field, so that all contexts share one hidden class.
+import { EMPTY, withMember, withoutMember } from '../collections/few.ts'
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
 import type { StreamStages } from '../hooks/runners.ts'
@@ -31,8 +32,9 @@ import type {
 import type { CodecContext, WireBody } from '../types/request/dialect.ts'
 import type { HostContext } from '../types/request/host.ts'
 import type { StreamFacts } from '../types/request/stream.ts'
-import type { ContextInit } from './context-init.ts'
+import { type ContextInit, textOrNull } from './context-init.ts'
 import { editable } from './editable.ts'
+import type { Stoppable } from './stoppable.ts'
 
 export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 
@@ -62,7 +64,7 @@ export class RequestState implements RequestContext {
   plan: Plan | null = null
   candidate: Candidate | null = null
   upstreamHeaders: HeaderBag | null = null
-  readonly attempts: Attempt[] = []
+  attempts: readonly Attempt[] = EMPTY
   readonly steps: Step[] = []
   /** Internal calls that are running. */
   calls: Set<RequestState> | null = null
@@ -89,9 +91,9 @@ export class RequestState implements RequestContext {
   #request: unknown
   #warnings = ''
   #notes: Record<string, Json> | null = null
-  readonly #leases: Lease[] = []
-  readonly #taps: ((reply: Reply) => void)[] = []
-  #stoppers: ((reason: GatewayErrorShape) => void)[] = []
+  #leases: readonly Lease[] = EMPTY
+  #taps: readonly ((reply: Reply) => void)[] = EMPTY
+  #stoppables: readonly Stoppable[] = EMPTY
   #controller: AbortController | null = null
   #settled = false
 
@@ -191,12 +193,12 @@ export class RequestState implements RequestContext {
   skip(candidate: Candidate, reason: SkipReason, until?: number): void {
     if (candidate?.connection === undefined) throw new TypeError('ctx.skip() takes a candidate, a reason, and epoch ms')
     if (until !== undefined && !Number.isFinite(until)) throw new TypeError('ctx.skip(): `until` is a number, epoch ms')
-    this.attempts.push({
-      candidate,
-      startedAt: this.startedAt,
-      action: 'skipped',
-      skipped: until === undefined ? { reason } : { reason, until },
-    })
+    const { startedAt } = this
+    this.add({ candidate, startedAt, action: 'skipped', skipped: until === undefined ? { reason } : { reason, until } })
+  }
+
+  add(attempt: Attempt): void {
+    this.attempts = withMember(this.attempts, attempt)
   }
 
   /** Takes over an internal call's timeline. That call also lists the skipped accounts of its target, so ours would be duplicates. */
@@ -204,7 +206,7 @@ export class RequestState implements RequestContext {
     const own = this.attempts.filter(
       ({ skipped, role, candidate }) => skipped === undefined || role !== undefined || candidate.target !== target,
     )
-    this.attempts.splice(0, this.attempts.length, ...own, ...attempts)
+    this.attempts = [...own, ...attempts]
   }
 
   warn(text: string): void {
@@ -230,7 +232,7 @@ export class RequestState implements RequestContext {
   hold(lease: Lease): void {
     if (this.#settled) throw new Error('The request has been settled: nothing can be held for it any more.')
     if (typeof lease?.settle !== 'function') throw new TypeError('ctx.hold() takes a lease: `{ settle(outcome) { … } }`')
-    this.#leases.push(lease)
+    this.#leases = withMember(this.#leases, lease)
   }
 
   /** Returns only what identifies the request, for logs. */
@@ -242,10 +244,11 @@ export class RequestState implements RequestContext {
   /** Settles every lease once, the last one first. */
   settleLeases(outcome: Outcome, failed: (error: unknown) => void): void {
     this.#settled = true
-    if (this.#leases.length === 0) return
-    for (const lease of this.#leases.splice(0).reverse()) {
+    const leases = this.#leases
+    this.#leases = EMPTY
+    for (let at = leases.length - 1; at >= 0; at--) {
       try {
-        catchRejection(lease.settle(outcome), failed)
+        catchRejection((leases[at] as Lease).settle(outcome), failed)
       } catch (error) {
         failed(error)
       }
@@ -253,7 +256,7 @@ export class RequestState implements RequestContext {
   }
 
   tap(fn: (reply: Reply) => void): void {
-    this.#taps.push(fn)
+    this.#taps = withMember(this.#taps, fn)
   }
 
   get taps(): readonly ((reply: Reply) => void)[] {
@@ -262,12 +265,19 @@ export class RequestState implements RequestContext {
 
   /** Calls `fn` when the request is stopped; immediately when it already is. Returns a function that unsubscribes. */
   onStop(fn: (reason: GatewayErrorShape) => void): () => void {
-    if (this.stopped !== null) fn(this.stopped)
-    else this.#stoppers.push(fn)
-    return () => {
-      const at = this.#stoppers.indexOf(fn)
-      if (at !== -1) this.#stoppers.splice(at, 1)
-    }
+    const stoppable: Stoppable = { cancel: fn }
+    this.bind(stoppable)
+    return () => this.unbind(stoppable)
+  }
+
+  /** As `onStop`, without closures: a stream holds what it binds. */
+  bind(stoppable: Stoppable): void {
+    if (this.stopped !== null) stoppable.cancel(this.stopped)
+    else this.#stoppables = withMember(this.#stoppables, stoppable)
+  }
+
+  unbind(stoppable: Stoppable): void {
+    this.#stoppables = withoutMember(this.#stoppables, stoppable)
   }
 
   /** Ends the request early: client gone, deadline, drain. The first reason wins. */
@@ -275,16 +285,13 @@ export class RequestState implements RequestContext {
     if (this.stopped !== null) return
     this.stopped = reason
     this.#controller?.abort(reason)
-    for (const fn of this.#stoppers.splice(0)) fn(reason)
+    const stoppables = this.#stoppables
+    this.#stoppables = EMPTY
+    for (const stoppable of stoppables) stoppable.cancel(reason)
   }
 
   /** @throws the reason when the request was stopped. */
   throwIfStopped(): void {
     if (this.stopped !== null) throw GatewayError.from(this.stopped)
   }
-}
-
-function textOrNull(value: string | null, name: string): string | null {
-  if (value === null || typeof value === 'string') return value
-  throw new TypeError(`ctx.${name} is a string or null`)
 }

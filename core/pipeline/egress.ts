@@ -1,5 +1,6 @@
 // Sends a Result to the caller: encodes it in the caller's dialect or forwards bytes, with one write per network read.
 import { GatewayError } from '../errors/gateway-error.ts'
+import { restBody } from '../json/wire-body.ts'
 import { bodyText, concatBytes, decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { CanonicalResponse } from '../types/request/answer.ts'
@@ -89,8 +90,7 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
 
 async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSource, reply: ReplyWriter): Promise<void> {
   ctx.facts = source.facts
-  const cancel = (error: GatewayErrorShape): void => source.cancel(error)
-  const unbind = ctx.onStop(cancel)
+  ctx.bind(source)
   const name = answerName(runtime, ctx)
   let end: ByteSink | EncodingSink
   let staged: StagedSink | null = null
@@ -103,23 +103,24 @@ async function sendStream(runtime: Runtime, ctx: RequestState, source: StreamSou
         ctx.rewriter,
       )
     else {
-      end = new EncodingSink(dialect.encodeStream(codecContextOf(runtime, ctx)), reply, cancel, name, ctx.rewriter)
-      if (!transformed.has(source)) staged = stagedSink(ctx, end, cancel)
+      end = new EncodingSink(dialect.encodeStream(codecContextOf(runtime, ctx)), reply, source, name, ctx.rewriter)
+      if (!transformed.has(source)) staged = stagedSink(ctx, end, (error) => source.cancel(error))
     }
   } catch (thrown) {
     // The factory of a transform refused. No byte has been sent yet, and the upstream call must be aborted.
-    unbind()
+    ctx.unbind(source)
     source.cancel(GatewayError.from(thrown))
     throw thrown
   }
   reply.openStream(ctx)
+  if (ctx.body !== null) restBody(ctx.body)
   const first: StreamSink = staged ?? end
   try {
     await source.pump(first)
     // Flush the events that the stages still hold after the last read.
     if (source.facts.error === null && end instanceof EncodingSink) await first.ready()
   } finally {
-    unbind()
+    ctx.unbind(source)
   }
   const error = staged?.failure ?? end.failure ?? source.facts.error
   source.facts.error = error
@@ -202,7 +203,7 @@ class EncodingSink implements StreamSink {
   failure: GatewayErrorShape | null = null
   readonly #encoder: StreamEncoder
   readonly #reply: ReplyWriter
-  readonly #onFailure: (error: GatewayErrorShape) => void
+  readonly #source: StreamSource
   /** The model name to show instead of the upstream's. */
   readonly #name: string | null
   readonly #rewriter: AnswerRewriter | null
@@ -211,7 +212,7 @@ class EncodingSink implements StreamSink {
   constructor(
     encoder: StreamEncoder,
     reply: ReplyWriter,
-    onFailure: (error: GatewayErrorShape) => void,
+    source: StreamSource,
     name: string | null,
     rewriter: AnswerRewriter | null,
   ) {
@@ -219,7 +220,7 @@ class EncodingSink implements StreamSink {
     this.#rewriter = rewriter
     this.#encoder = encoder
     this.#reply = reply
-    this.#onFailure = onFailure
+    this.#source = source
   }
 
   event(event: StreamEvent): void {
@@ -229,7 +230,7 @@ class EncodingSink implements StreamSink {
       this.#text += this.#encoder.event(named)
     } catch (error) {
       this.failure = GatewayError.from(error)
-      this.#onFailure(this.failure)
+      this.#source.cancel(this.failure)
     }
   }
 

@@ -151,7 +151,7 @@ class CandidateAttempts {
   #open(): Attempt {
     this.#startedAt = this.#runtime.clock.monotonic()
     const attempt: Attempt = { candidate: this.#candidate, startedAt: this.#runtime.clock.now() }
-    this.#ctx.attempts.push(attempt)
+    this.#ctx.add(attempt)
     return attempt
   }
 

@@ -4,6 +4,7 @@ import { kindOf, RETURNS } from '../hooks/returned.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
+import type { Ticking } from '../timing/ticker.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { DataRoute } from '../types/plugin/plugin.ts'
@@ -91,7 +92,7 @@ async function prepare(
     }
   }
   // Only streams get heartbeats, and only streams can stall.
-  if (ctx.stream) ctx.ticking = runtime.ticker.add({ tick: (now) => tick(now, ctx, reply) })
+  if (ctx.stream) ctx.ticking = runtime.ticker.add(new StreamWatch(ctx, reply))
   if (hooks.access !== null) {
     const checking = hooks.access(ctx)
     if (checking) await checking
@@ -208,9 +209,19 @@ export function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRou
   return ctx
 }
 
-function tick(now: number, ctx: RequestState, reply: ReplyWriter): void {
-  // Before admission there is no stream to keep alive: the body may still be refused.
-  if (ctx.plan !== null) reply.tick(now, ctx)
+class StreamWatch implements Ticking {
+  readonly #ctx: RequestState
+  readonly #reply: ReplyWriter
+
+  constructor(ctx: RequestState, reply: ReplyWriter) {
+    this.#ctx = ctx
+    this.#reply = reply
+  }
+
+  tick(now: number): void {
+    // Before admission there is no stream to keep alive: the body may still be refused.
+    if (this.#ctx.plan !== null) this.#reply.tick(now, this.#ctx)
+  }
 }
 
 /** Settles the request, whatever a plugin did to the answer. When the head cannot be sent, the connection is closed. */

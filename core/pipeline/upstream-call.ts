@@ -1,7 +1,7 @@
 // The parts of one upstream call.
-import type { GatewayErrorShape } from '../types/error.ts'
 import type { CodecContext, DialectDriver } from '../types/request/dialect.ts'
 import type { RequestState } from './context.ts'
+import type { ErrorCleaner } from './error-cleaner.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface UpstreamCall {
@@ -12,5 +12,5 @@ export interface UpstreamCall {
   /** Both sides speak the same dialect and no hook needs events: the answer stays bytes. */
   readonly byteLane: boolean
   /** Removes secrets from an error. Errors of a started stream do not pass through sendAttempt. */
-  readonly clean: (error: GatewayErrorShape) => GatewayErrorShape
+  readonly cleaner: ErrorCleaner
 }

@@ -19,11 +19,16 @@ export interface UpstreamStreamInit {
   bytes: BytesDecoder | null
   /** On the byte lane, watching transforms get parsed copies here. */
   watch: { decoder: StreamDecoder; stages: StreamStages } | null
-  /** Called when the attempt has succeeded: the first content has arrived, or a complete answer without content. */
+  owner: StreamOwner
+}
+
+/** The upstream call of a stream. */
+export interface StreamOwner {
+  /** The attempt has succeeded: the first content has arrived, or a complete answer without content. */
   committed(): void
   /** Removes secrets from an error's message. */
   clean(error: GatewayErrorShape): GatewayErrorShape
-  /** Called when the attempt failed before the commit. */
+  /** The attempt failed before the commit. */
   failed(error: GatewayErrorShape): void
   /** Aborts the upstream call. */
   abort(reason: GatewayErrorShape): void
@@ -42,23 +47,37 @@ export function emptyFacts(): StreamFacts {
 export class UpstreamStream implements StreamSource {
   readonly lane: 'bytes' | 'events'
   readonly facts: StreamFacts
-  readonly #init: UpstreamStreamInit
+  readonly #owner: StreamOwner
+  readonly #filter: FrameFilter | null
+  readonly #decoder: StreamDecoder | null
+  readonly #chunks: BytesDecoder | null
+  readonly #watch: UpstreamStreamInit['watch']
   readonly #splitter: SseSplitter
-  readonly #held: (StreamEvent | Uint8Array | string)[] = []
+  readonly #onFrame: (frame: SseFrame) => void
+  /** Only for the events lane: a closure for each stream takes memory. */
+  readonly #onEvent: (event: StreamEvent) => void
+  #held: (StreamEvent | Uint8Array | string)[] | null = []
   #sink: StreamSink | null = null
   #committed = false
   #over = false
   #ended = false
-  #finished: () => void = () => {}
-  #pumped: () => void = () => {}
+  #finished: () => void = nothing
+  #pumped: () => void = nothing
   #bytes = 0
   #heldBytes = 0
 
   constructor(init: UpstreamStreamInit) {
-    this.#init = init
+    const { filter } = init
+    this.#owner = init.owner
+    this.#filter = filter
+    this.#decoder = init.decoder
+    this.#chunks = init.bytes
+    this.#watch = init.watch
+    this.#onFrame = filter === null ? (frame) => this.#decoded(frame) : (frame) => this.#filtered(filter, frame)
+    this.#onEvent = filter === null ? (event) => this.#event(event) : nothing
     this.#splitter = createSseSplitter({ maxEventBytes: MAX_EVENT_BYTES, values: init.values })
-    this.lane = init.filter === null ? 'events' : 'bytes'
-    this.facts = init.filter?.facts ?? emptyFacts()
+    this.lane = filter === null ? 'events' : 'bytes'
+    this.facts = filter?.facts ?? emptyFacts()
   }
 
   get over(): boolean {
@@ -73,8 +92,8 @@ export class UpstreamStream implements StreamSource {
       return undefined
     }
     try {
-      if (this.#init.bytes === null) this.#splitter.push(chunk, this.#onFrame)
-      else this.#init.bytes.chunk(chunk, this.#onEvent)
+      if (this.#chunks === null) this.#splitter.push(chunk, this.#onFrame)
+      else this.#chunks.chunk(chunk, this.#onEvent)
     } catch (error) {
       this.fail(GatewayError.from(error))
       return undefined
@@ -92,14 +111,14 @@ export class UpstreamStream implements StreamSource {
     try {
       this.#splitter.end(this.#onFrame)
       if (this.#over) return
-      if (this.#init.filter !== null) {
-        const rest = this.#init.filter.end()
+      if (this.#filter !== null) {
+        const rest = this.#filter.end()
         if (this.facts.error !== null) return this.fail(this.facts.error)
         if (rest !== '') this.#put(rest)
-        this.#init.watch?.decoder.end(this.#onWatched)
-        this.#init.watch?.stages.flush(() => {})
+        this.#watch?.decoder.end((event) => this.#watched(event))
+        this.#watch?.stages.flush(nothing)
       } else {
-        ;(this.#init.bytes ?? this.#init.decoder)?.end(this.#onEvent)
+        ;(this.#chunks ?? this.#decoder)?.end(this.#onEvent)
       }
     } catch (error) {
       return this.fail(GatewayError.from(error))
@@ -115,22 +134,24 @@ export class UpstreamStream implements StreamSource {
   /** Handles a broken upstream or an unusable answer. Before the commit the attempt fails; after it the stream ends with an error. */
   fail(thrown: GatewayErrorShape): void {
     if (this.#over) return
-    const error = this.#init.clean(thrown)
+    const error = this.#owner.clean(thrown)
     // A connection cut after the terminal event loses nothing of the answer: it counts as a normal end.
     const harmless = this.#committed && this.facts.terminal && error.upstream !== null && error.upstream.kind !== 'stream'
     if (harmless && !this.#ended) return this.end()
     this.facts.error = error
     this.#over = true
-    this.#init.abort(error)
+    this.#owner.abort(error)
     if (this.#committed) this.#finished()
-    else this.#init.failed(error)
+    else this.#owner.failed(error)
   }
 
   pump(sink: StreamSink): Promise<void> {
-    for (const item of this.#held.splice(0)) deliver(sink, item)
+    for (const item of this.#held ?? []) deliver(sink, item)
+    this.#held = null
     const ready = sink.ready()
     this.#sink = sink
     this.#pumped()
+    this.#pumped = nothing
     if (this.#over) return Promise.resolve(ready)
     return new Promise((resolve) => {
       this.#finished = resolve
@@ -141,31 +162,32 @@ export class UpstreamStream implements StreamSource {
     if (this.#over) return
     this.facts.error ??= reason
     this.#over = true
-    this.#init.abort(reason)
+    this.#owner.abort(reason)
     this.#finished()
   }
 
   errorFrame(error: GatewayErrorShape): string {
-    return this.#init.filter?.error(error) ?? ''
+    return this.#filter?.error(error) ?? ''
   }
 
-  readonly #onFrame = (frame: SseFrame): void => {
+  #filtered(filter: FrameFilter, frame: SseFrame): void {
     if (this.#over) return
-    const { filter, decoder, watch } = this.#init
-    if (filter !== null) {
-      const out = filter.frame(frame)
-      if (this.facts.error !== null) return this.fail(this.facts.error)
-      watch?.decoder.frame(frame, this.#onWatched)
-      if (out !== null && out !== '') this.#put(out)
-      if (!this.#committed && (this.facts.content || this.facts.terminal)) this.#commit()
-    } else decoder?.frame(frame, this.#onEvent)
+    const out = filter.frame(frame)
+    if (this.facts.error !== null) return this.fail(this.facts.error)
+    this.#watch?.decoder.frame(frame, (event) => this.#watched(event))
+    if (out !== null && out !== '') this.#put(out)
+    if (!this.#committed && (this.facts.content || this.facts.terminal)) this.#commit()
   }
 
-  readonly #onWatched = (event: StreamEvent): void => {
-    this.#init.watch?.stages.event(event, () => {})
+  #decoded(frame: SseFrame): void {
+    if (!this.#over) this.#decoder?.frame(frame, this.#onEvent)
   }
 
-  readonly #onEvent = (event: StreamEvent): void => {
+  #watched(event: StreamEvent): void {
+    this.#watch?.stages.event(event, nothing)
+  }
+
+  #event(event: StreamEvent): void {
     if (this.#over) return
     const { facts } = this
     if (event.e === 'error') {
@@ -186,13 +208,13 @@ export class UpstreamStream implements StreamSource {
   }
 
   #put(item: StreamEvent | Uint8Array | string): void {
-    if (this.#sink === null) this.#held.push(item)
+    if (this.#sink === null) this.#held?.push(item)
     else deliver(this.#sink, item)
   }
 
   #commit(): void {
     this.#committed = true
-    this.#init.committed()
+    this.#owner.committed()
   }
 
   #untilPumped(): Promise<void> {
@@ -206,6 +228,8 @@ export class UpstreamStream implements StreamSource {
     this.#finished()
   }
 }
+
+function nothing(): void {}
 
 function deliver(sink: StreamSink, item: StreamEvent | Uint8Array | string): void {
   if (typeof item === 'string' || item instanceof Uint8Array) sink.frame(item)

@@ -2,7 +2,6 @@
 // a stream, a stream in place of JSON, HTML, and errors under HTTP 200.
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
-import { retryHint } from '../errors/retry-hint.ts'
 import { builtBody } from '../json/built-body.ts'
 import { judgedFrom } from '../json/json-scan.ts'
 import { judgeInTurns } from '../json/scan-in-turns.ts'
@@ -10,12 +9,14 @@ import { GatheredBytes } from '../text/gathered-bytes.ts'
 import type { Ticking } from '../timing/ticker.ts'
 import { LARGE_BODY } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { HeaderBag, WireHandler, WireRequest } from '../types/ports/ports.ts'
+import type { HeaderBag, Transport, WireHandler, WireRequest } from '../types/ports/ports.ts'
 import type { WireBody } from '../types/request/dialect.ts'
 import type { Result } from '../types/request/result.ts'
 import { largeResult } from './large-answer.ts'
+import type { Stoppable } from './stoppable.ts'
 import type { UpstreamCall } from './upstream-call.ts'
-import { UpstreamStream } from './upstream-stream.ts'
+import { hinted, unbuilt } from './upstream-errors.ts'
+import { type StreamOwner, UpstreamStream } from './upstream-stream.ts'
 import { byteAnswer, collectFrames, parseBody, replaySource } from './whole-answer.ts'
 
 /** Limit of the bytes read from an error body. */
@@ -27,6 +28,8 @@ const MAX_AT_ONCE = 512 * 1024
 /** Limit of the wall time of one stream, ms. */
 const MAX_STREAM_MS = 30 * 60_000
 
+const NOTHING = new Uint8Array(0)
+
 type Mode = 'unknown' | 'json' | 'stream' | 'collect' | 'error'
 
 /** Resolves at the commit point: with a whole answer, or with a stream whose first content has arrived. */
@@ -36,11 +39,12 @@ export function callUpstream(call: UpstreamCall, wire: WireRequest): Promise<Res
   })
 }
 
-class UpstreamExchange implements WireHandler, Ticking {
+class UpstreamExchange implements WireHandler, Ticking, Stoppable, StreamOwner {
   readonly #call: UpstreamCall
-  readonly #resolve: (result: Result) => void
-  readonly #reject: (error: GatewayErrorShape) => void
-  #chunks = new GatheredBytes()
+  #resolve: (result: Result) => void
+  #reject: (error: GatewayErrorShape) => void
+  /** null: no bytes of a whole answer have arrived. */
+  #chunks: GatheredBytes | null = null
   #mode: Mode = 'unknown'
   #status = 0
   #headers: HeaderBag | null = null
@@ -48,9 +52,8 @@ class UpstreamExchange implements WireHandler, Ticking {
   #stream: UpstreamStream | null = null
   #done = false
   #paused = false
-  #abort: (reason: GatewayErrorShape) => void = () => {}
+  #sent: ReturnType<Transport['send']> | null = null
   #startedAt = 0
-  #unbind: (() => void) | null = null
   #ticket: Ticket<Ticking> | null = null
 
   constructor(call: UpstreamCall, resolve: (result: Result) => void, reject: (error: GatewayErrorShape) => void) {
@@ -64,10 +67,9 @@ class UpstreamExchange implements WireHandler, Ticking {
     ctx.lastReadAt = runtime.clock.monotonic()
     ctx.upstreamHeaders = null
     this.#startedAt = ctx.lastReadAt
-    const sent = runtime.transport.send(wire, this)
-    this.#abort = (reason) => sent.abort(reason)
+    this.#sent = runtime.transport.send(wire, this)
     if (this.#done) return
-    this.#unbind = ctx.onStop((reason) => this.#stop(reason))
+    ctx.bind(this)
     this.#ticket = runtime.ticker.add(this)
   }
 
@@ -75,9 +77,9 @@ class UpstreamExchange implements WireHandler, Ticking {
     const { runtime, ctx } = this.#call
     const { idleTimeoutMs } = runtime.options
     if (!this.#paused && idleTimeoutMs > 0 && now - ctx.lastReadAt >= idleTimeoutMs) {
-      this.#stop(GatewayError.timeout(`The upstream was silent for ${idleTimeoutMs} ms.`))
+      this.cancel(GatewayError.timeout(`The upstream was silent for ${idleTimeoutMs} ms.`))
     } else if (now - this.#startedAt >= MAX_STREAM_MS) {
-      this.#stop(GatewayError.protocol('The upstream stream ran longer than the limit.'))
+      this.cancel(GatewayError.protocol('The upstream stream ran longer than the limit.'))
     }
   }
 
@@ -101,8 +103,10 @@ class UpstreamExchange implements WireHandler, Ticking {
     if (this.#mode === 'unknown') this.#sniff(chunk)
     if (this.#mode === 'stream') return this.#paced(this.#stream?.push(chunk))
     this.#size += chunk.length
-    if (this.#size <= (this.#mode === 'error' ? MAX_ERROR_BYTES : MAX_WHOLE_BYTES)) this.#chunks.add(chunk)
-    else this.#endless()
+    if (this.#size <= (this.#mode === 'error' ? MAX_ERROR_BYTES : MAX_WHOLE_BYTES)) {
+      this.#chunks ??= new GatheredBytes()
+      this.#chunks.add(chunk)
+    } else this.#endless()
     return undefined
   }
 
@@ -119,7 +123,7 @@ class UpstreamExchange implements WireHandler, Ticking {
   /** Counts the values of a large answer before it is built. Each step takes its own turn of the event loop. */
   async #judged(): Promise<void> {
     const { turns, options } = this.#call.runtime
-    const bytes = this.#chunks.bytes()
+    const bytes = this.#chunks?.bytes() ?? NOTHING
     // The whole body has arrived: waiting for a turn does not count as upstream silence.
     this.#paused = true
     try {
@@ -140,7 +144,7 @@ class UpstreamExchange implements WireHandler, Ticking {
       const result = await largeResult(this.#call, body)
       if (!this.#done) this.#settle(result)
     } catch (error) {
-      this.#unread(error, new Uint8Array(0))
+      this.#unread(error, NOTHING)
     }
   }
 
@@ -159,7 +163,7 @@ class UpstreamExchange implements WireHandler, Ticking {
     if (byte === 0x7b || byte === 0x5b) this.#mode = 'json'
     else if (byte === 0x3c) {
       this.#fail(GatewayError.protocol('The upstream answered with HTML instead of an answer.'))
-      this.#abort(GatewayError.protocol('HTML'))
+      this.#sent?.abort(GatewayError.protocol('HTML'))
     } else this.#streamed()
   }
 
@@ -172,24 +176,32 @@ class UpstreamExchange implements WireHandler, Ticking {
     const { driver, codec, byteLane, ctx, runtime } = this.#call
     const stages = ctx.stages ?? null
     const bytes = driver.decodeBytes?.(codec) ?? null
-    const stream: UpstreamStream = new UpstreamStream({
+    return new UpstreamStream({
       filter: byteLane ? driver.filterStream(codec) : null,
       bytes,
       decoder: byteLane || bytes !== null ? null : driver.decodeStream(codec),
       watch: byteLane && stages !== null && stages.watchers.length > 0 ? { decoder: driver.decodeStream(codec), stages } : null,
-      committed: () => {
-        this.#done = true
-        this.#resolve({ kind: 'stream', source: stream })
-      },
-      clean: this.#call.clean,
       values: runtime.options.answerLimits,
-      failed: (error) => this.#fail(error),
-      abort: (reason) => {
-        this.#abort(reason)
-        this.#finish()
-      },
+      owner: this,
     })
-    return stream
+  }
+
+  committed(): void {
+    this.#call.cleaner.rest()
+    this.#settle({ kind: 'stream', source: this.#stream as UpstreamStream })
+  }
+
+  clean(error: GatewayErrorShape): GatewayErrorShape {
+    return this.#call.cleaner.clean(error)
+  }
+
+  failed(error: GatewayErrorShape): void {
+    this.#fail(error)
+  }
+
+  abort(reason: GatewayErrorShape): void {
+    this.#sent?.abort(reason)
+    this.#finish()
   }
 
   /** Applies back-pressure: while the caller does not read, the upstream is paused and does not count as idle. */
@@ -208,13 +220,12 @@ class UpstreamExchange implements WireHandler, Ticking {
     const reason = GatewayError.protocol('The upstream answer is larger than the limit.')
     if (this.#mode === 'error') this.#whole()
     else this.#fail(reason)
-    this.#abort(reason)
-    this.#finish()
+    this.abort(reason)
   }
 
   #whole(): void {
     const { driver, ctx, codec, byteLane, runtime } = this.#call
-    const bytes = this.#chunks.bytes()
+    const bytes = this.#chunks?.bytes() ?? NOTHING
     try {
       if (this.#mode === 'error') throw this.#errorOf(bytes)
       if (this.#mode === 'unknown') throw GatewayError.protocol('The upstream sent an empty answer.')
@@ -251,37 +262,33 @@ class UpstreamExchange implements WireHandler, Ticking {
   #settle(result: Result): void {
     this.#done = true
     this.#resolve(result)
+    this.#answered()
+  }
+
+  /** The functions would hold their promise as long as a stream is open. */
+  #answered(): void {
+    this.#resolve = nothing
+    this.#reject = nothing
   }
 
   #fail(error: GatewayErrorShape): void {
     if (this.#done) return
     this.#done = true
-    this.#reject(hinted(GatewayError.from(error), this.#headers, new Uint8Array(0), this.#call.runtime.clock.now()))
+    this.#reject(hinted(GatewayError.from(error), this.#headers, NOTHING, this.#call.runtime.clock.now()))
+    this.#answered()
   }
 
-  #stop(reason: GatewayErrorShape): void {
-    this.#abort(reason)
+  cancel(reason: GatewayErrorShape): void {
+    this.#sent?.abort(reason)
     if (this.#stream !== null) this.#stream.fail(reason)
     else this.#fail(reason)
     this.#finish()
   }
 
   #finish(): void {
-    this.#unbind?.()
-    this.#unbind = null
+    this.#call.ctx.unbind(this)
     if (this.#ticket !== null) this.#call.runtime.ticker.remove(this.#ticket)
   }
 }
 
-function unbuilt(error: unknown): string {
-  if (!GatewayError.is(error) || error.code !== 'too_many_values') return 'The upstream answered with broken JSON.'
-  return 'The upstream answered with more values than GATEWAY_MAX_ANSWER_VALUES and GATEWAY_MAX_ANSWER_NUMBERS allow.'
-}
-
-/** Adds the upstream's own retry time to the error. */
-function hinted(error: GatewayError, headers: HeaderBag | null, body: Uint8Array, now: number): GatewayError {
-  if (headers === null || error.retryAfterMs !== null || error.upstream === null) return error
-  const retryAfterMs = retryHint(headers, body, now)
-  if (retryAfterMs === null) return error
-  return error.with({ retryAfterMs })
-}
+function nothing(): void {}

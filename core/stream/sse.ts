@@ -28,20 +28,63 @@ const NOTHING_HELD = new Uint8Array(0)
 
 /** Splits a byte stream into complete events; empty ones (keep-alive blank lines) are removed. */
 export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT_BYTES }): SseSplitter {
-  const { values = null } = limits
-  let held: Uint8Array = NOTHING_HELD
-  let length = 0
-  let scanned = 0
-  let lineStart = 0
-  let swallowLf = false
-  let first = true
-  let owned = false
+  return new Splitter(limits)
+}
 
-  const scan = (onFrame: (frame: SseFrame) => void, eof: boolean): void => {
-    const bytes = held
-    const end = length
+/** A class: a stream would hold each closure and their context. */
+class Splitter implements SseSplitter {
+  readonly #maxEventBytes: number
+  readonly #values: ValueLimits | null
+  #held: Uint8Array = NOTHING_HELD
+  #length = 0
+  #scanned = 0
+  #lineStart = 0
+  #swallowLf = false
+  #first = true
+  #owned = false
+
+  constructor(limits: SseLimits) {
+    this.#maxEventBytes = limits.maxEventBytes
+    this.#values = limits.values ?? null
+  }
+
+  push(chunk: Uint8Array, onFrame: (frame: SseFrame) => void): void {
+    if (this.#length === 0) {
+      this.#held = chunk
+      this.#length = chunk.length
+      this.#owned = false
+      this.#scanned = 0
+      this.#lineStart = 0
+    } else this.#append(chunk)
+    if (this.#first) {
+      const held = this.#held
+      if (this.#length < 3 && held[0] === 0xef) return
+      this.#first = false
+      if (held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf) {
+        this.#held = held.subarray(3, this.#length)
+        this.#length -= 3
+        this.#owned = false
+      }
+    }
+    this.#scan(onFrame, false)
+  }
+
+  end(onFrame: (frame: SseFrame) => void): void {
+    this.#scan(onFrame, true)
+    if (this.#length > 0) onFrame(new Frame(this.#held.subarray(0, this.#length), this.#values))
+    this.#length = 0
+    this.#scanned = 0
+    this.#lineStart = 0
+  }
+
+  #scan(onFrame: (frame: SseFrame) => void, eof: boolean): void {
+    const bytes = this.#held
+    const end = this.#length
+    const values = this.#values
+    let lineStart = this.#lineStart
+    let swallowLf = this.#swallowLf
     let frameStart = 0
-    let at = scanned
+    let at = this.#scanned
     while (at < end) {
       const byte = bytes[at] as number
       if (swallowLf) {
@@ -75,55 +118,29 @@ export function createSseSplitter(limits: SseLimits = { maxEventBytes: MAX_EVENT
     }
     if (frameStart > 0) {
       // Without a rest, do not hold the memory of the read until the next one.
-      held = frameStart === end ? NOTHING_HELD : bytes.subarray(frameStart, end)
-      length = end - frameStart
+      this.#held = frameStart === end ? NOTHING_HELD : bytes.subarray(frameStart, end)
+      this.#length = end - frameStart
       lineStart -= frameStart
       at -= frameStart
-      owned = false
+      this.#owned = false
     }
-    scanned = at
-    if (length > limits.maxEventBytes) throw GatewayError.protocol('The upstream sent a stream event larger than the limit.')
-  }
-
-  return {
-    push(chunk, onFrame) {
-      if (length === 0) {
-        held = chunk
-        length = chunk.length
-        owned = false
-        scanned = lineStart = 0
-      } else {
-        append(chunk)
-      }
-      if (first) {
-        if (length < 3 && held[0] === 0xef) return
-        first = false
-        if (held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf) {
-          held = held.subarray(3, length)
-          length -= 3
-          owned = false
-        }
-      }
-      scan(onFrame, false)
-    },
-    end(onFrame) {
-      scan(onFrame, true)
-      if (length > 0) onFrame(new Frame(held.subarray(0, length), values))
-      length = scanned = lineStart = 0
-    },
+    this.#lineStart = lineStart
+    this.#swallowLf = swallowLf
+    this.#scanned = at
+    if (this.#length > this.#maxEventBytes) throw GatewayError.protocol('The upstream sent a stream event larger than the limit.')
   }
 
   // The buffer doubles: a frame that arrives in one-byte reads costs linear copying, not quadratic.
-  function append(chunk: Uint8Array): void {
-    const needed = length + chunk.length
-    if (!owned || needed > held.length) {
+  #append(chunk: Uint8Array): void {
+    const needed = this.#length + chunk.length
+    if (!this.#owned || needed > this.#held.length) {
       const grown = new Uint8Array(Math.max(needed * 2, 1024))
-      grown.set(held.subarray(0, length))
-      held = grown
-      owned = true
+      grown.set(this.#held.subarray(0, this.#length))
+      this.#held = grown
+      this.#owned = true
     }
-    held.set(chunk, length)
-    length = needed
+    this.#held.set(chunk, this.#length)
+    this.#length = needed
   }
 }
 

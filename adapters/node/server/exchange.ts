@@ -5,34 +5,60 @@ import { headerBag } from '../../../core/http/headers.ts'
 import { alreadyConsumed, refuseEncoded } from '../../../core/http/web-exchange.ts'
 import { GatheredBytes } from '../../../core/text/gathered-bytes.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
-import type { BodyMeter, Ingress, Peer } from '../../../core/types/ports/ports.ts'
+import type { BodyMeter, HeaderBag, Ingress, Peer } from '../../../core/types/ports/ports.ts'
 import type { HostContext } from '../../../core/types/request/host.ts'
 
-/**
- * `path` and `query` are without the mount prefix; an absolute-form target is reduced to its path. `beforeBody` runs before the body is
- * read, after its declared length was accepted.
- */
-export function nodeIngress(
-  req: IncomingMessage,
-  target: string,
-  peer: Peer,
-  beforeBody: () => void = () => {},
-  refusal: GatewayError | null = null,
-  host: HostContext | undefined = undefined,
-): Ingress {
-  const mark = target.indexOf('?')
-  return {
-    method: req.method ?? 'GET',
-    path: mark === -1 ? target : target.slice(0, mark),
-    query: mark === -1 ? '' : target.slice(mark + 1),
-    headers: headerBag(req.rawHeaders),
-    peer,
-    host,
-    refusal,
-    body: (limit, meter) => readBody(req, limit, meter, beforeBody),
-    chunks: (limit, meter) => readChunks(req, limit, meter, beforeBody),
+/** A request of node:http. It is held as long as its answer, so it has no closures. */
+class NodeIngress implements Ingress {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: HeaderBag
+  readonly peer: Peer
+  readonly host: HostContext | undefined
+  readonly refusal: GatewayError | null
+  readonly upgradable: boolean
+  readonly #req: IncomingMessage
+  readonly #beforeBody: () => void
+
+  constructor(req: IncomingMessage, target: string, peer: Peer, options: IngressOptions) {
+    const mark = target.indexOf('?')
+    this.method = req.method ?? 'GET'
+    this.path = mark === -1 ? target : target.slice(0, mark)
+    this.query = mark === -1 ? '' : target.slice(mark + 1)
+    this.headers = headerBag(req.rawHeaders)
+    this.peer = peer
+    this.host = options.host
+    this.refusal = options.refusal ?? null
+    this.upgradable = options.upgradePath !== undefined && this.path === options.upgradePath
+    this.#req = req
+    this.#beforeBody = options.beforeBody ?? nothing
+  }
+
+  body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
+    return readBody(this.#req, limit, meter, this.#beforeBody)
+  }
+
+  chunks(limit: number, meter?: BodyMeter): AsyncIterable<Uint8Array> {
+    return readChunks(this.#req, limit, meter, this.#beforeBody)
   }
 }
+
+export interface IngressOptions {
+  /** Runs before the body is read, after its declared length was accepted. */
+  beforeBody?: (() => void) | undefined
+  refusal?: GatewayError | null
+  host?: HostContext | undefined
+  /** Path whose exchanges the host turns into WebSockets. */
+  upgradePath?: string
+}
+
+/** `path` and `query` are without the mount prefix; an absolute-form target is reduced to its path. */
+export function nodeIngress(req: IncomingMessage, target: string, peer: Peer, options: IngressOptions = {}): Ingress {
+  return new NodeIngress(req, target, peer, options)
+}
+
+function nothing(): void {}
 
 /** Returns `/v1/x?q` for `http://host/v1/x?q` and for the plain path. */
 export function originForm(url: string): string {

@@ -79,7 +79,7 @@ export function nodeListener(gateway: Gateway, options: OwnServerOptions = {}): 
     const goOn = expectContinue ? () => res.writeContinue() : undefined
     if (gateway.owns(pathOf(target))) {
       const sink = new NodeSink(req, res)
-      const ingress = nodeIngress(req, target, from, goOn, refusedHost(req), context?.(req))
+      const ingress = nodeIngress(req, target, from, { beforeBody: goOn, refusal: refusedHost(req), host: context?.(req) })
       arrivals.add([ingress, sink])
       return
     }

@@ -19,6 +19,25 @@ function hasShortBody({ headers }: IncomingMessage): boolean {
 
 const { writeHead: WRITE_HEAD, write: WRITE, end: END } = ServerResponse.prototype
 
+const SINK = Symbol('sink')
+
+interface Answering extends ServerResponse {
+  [SINK]: NodeSink
+}
+
+/** One function for all answers: a stream would hold its own. */
+function onClose(this: ServerResponse): void {
+  ;(this as Answering)[SINK].closed()
+}
+
+/** Where the text of a head was. */
+const SENT = 'sent'
+
+interface SentHead {
+  _header?: string | null
+  readonly _headerSent?: boolean
+}
+
 /** A larger piece is not copied: the socket gets it beside its frame. Node copies texts up to 16 KiB with their head on the stack. */
 const COPIED = 15 * 1024
 
@@ -36,7 +55,9 @@ export class NodeSink implements Sink {
   constructor(req: IncomingMessage, res: ServerResponse) {
     this.#req = req
     this.#res = res
-    res.on('close', this.#onClose)
+    const own = res as Answering
+    own[SINK] = this
+    res.on('close', onClose)
   }
 
   get gone(): boolean {
@@ -65,8 +86,7 @@ export class NodeSink implements Sink {
   }
 
   /**
-   * Node keeps the text of a head until the answer ends. As a piece of its own it is flat; joined with the chunk it would stay a tree of
-   * more than 1 KB for each stream.
+   * Node keeps the text of a head until the answer ends, and later asks only whether there is one.
    */
   #firstWrite(res: ServerResponse, chunk: Uint8Array | string): boolean {
     const { socket } = res
@@ -78,6 +98,8 @@ export class NodeSink implements Sink {
     res.flushHeaders()
     const accepted = res.write(chunk)
     socket.uncork()
+    const sent = res as SentHead
+    if (sent._headerSent) sent._header = SENT
     return accepted
   }
 
@@ -163,7 +185,7 @@ export class NodeSink implements Sink {
     this.#res.writeHead(status)
   }
 
-  readonly #onClose = (): void => {
+  closed(): void {
     if (this.#ended || this.#gone) return
     this.#gone = true
     this.#leave?.()

@@ -103,6 +103,12 @@ export function pendingConnections(
     clock.timer(GRACE_MS, timeIsUp, true)
   }
 
+  // One function for all sockets: each holds it as long as it is open.
+  function closed(this: Socket): void {
+    const pending = all.get(this)
+    if (pending !== undefined) forget(pending)
+  }
+
   return {
     get size() {
       return all.size
@@ -114,7 +120,7 @@ export function pendingConnections(
       const same = blocks.get(block)
       if (same === undefined) blocks.set(block, new Set([pending]))
       else same.add(pending)
-      socket.once('close', () => forget(pending))
+      socket.on('close', closed)
       if ((same?.size ?? 1) > limits.perAddress || all.size > limits.total) lookSoon()
     },
     brings(req) {

@@ -85,10 +85,10 @@ export function toNodeUpgrade(gateway: Gateway, options: UpgradeOptions = {}): N
     const refusal = hostRefusal ?? refusalOf(host, draining)
     const from = peer(req)
     const context = options.context?.(req)
-    const ingress = nodeIngress(req, target, from, undefined, refusal, context)
+    const ingress = nodeIngress(req, target, from, { refusal, host: context, upgradePath: SOCKET_PATH })
     const sink = new UpgradeSink(socket)
     if (!gateway.owns(ingress.path)) return refuse(sink, GatewayError.unknownUrl('GET', ingress.path))
-    void gateway.handle({ ...ingress, upgradable: ingress.path === SOCKET_PATH }, sink).then(async () => {
+    void gateway.handle(ingress, sink).then(async () => {
       if (sink.status !== 101) return sink.finish()
       const origin: SocketOrigin = {
         headers: req.rawHeaders,

@@ -7,8 +7,9 @@ import { rootOf } from '../../../core/records/root-request.ts'
 import type { GatewayErrorShape } from '../../../core/types/error.ts'
 import type { PluginGateway } from '../../../core/types/plugin/plugin.ts'
 import type { Connection } from '../../../core/types/ports/provider.ts'
-import type { Candidate, RequestContext } from '../../../core/types/request/context.ts'
+import type { Candidate, Lease, RequestContext } from '../../../core/types/request/context.ts'
 import type { Result } from '../../../core/types/request/result.ts'
+import type { StreamSource } from '../../../core/types/request/stream.ts'
 import type { AccountBook, Sent } from '../accounts/account-book.ts'
 import { PROBE_LEASE_MS } from '../accounts/breaker.ts'
 import { type Effect, effectOf } from '../accounts/effects.ts'
@@ -83,7 +84,7 @@ async function admitted(
   throw skipping({ reason: 'circuit_open', until: breaker.admitsAt(now), lock: null }, now)
 }
 
-class AttemptRun {
+class AttemptRun implements Lease {
   readonly #parts: AttemptParts
   readonly #ctx: RequestContext
   readonly #sent: Sent
@@ -92,6 +93,7 @@ class AttemptRun {
   #renewed = false
   readonly #renewals: number
   #last: GatewayError | null = null
+  #stream: StreamSource | null = null
 
   constructor(parts: AttemptParts, ctx: RequestContext, sent: Sent, release: () => void) {
     this.#parts = parts
@@ -165,13 +167,19 @@ class AttemptRun {
   }
 
   #untilItsEnd({ source }: Extract<Result, { kind: 'stream' }>): void {
+    this.#stream = source
     try {
       // A step of another request settles with that request.
-      rootOf(this.#ctx).hold({ settle: () => this.#ended(source.facts.error) })
+      rootOf(this.#ctx).hold(this)
     } catch {
       // The attempt has settled, so this stream is not read.
       this.#ended(GatewayError.clientGone())
     }
+  }
+
+  /** The request that read the stream has settled. */
+  settle(): void {
+    this.#ended(this.#stream?.facts.error ?? null)
   }
 
   #ended(error: GatewayErrorShape | null): void {

@@ -8,8 +8,8 @@ import { skipUnaskedContinue } from '../../../adapters/transport/unasked-continu
 /** Reads as undici does: everything available, whenever data arrives. */
 async function readThrough(pieces: readonly string[], due = true): Promise<string> {
   const socket = new Readable({ read() {} })
-  const answerDue = skipUnaskedContinue(socket)
-  if (due) answerDue()
+  const skipper = skipUnaskedContinue(socket)
+  if (due) skipper.answerDue()
   let seen = ''
   socket.on('readable', () => {
     for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) seen += chunk

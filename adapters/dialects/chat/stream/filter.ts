@@ -24,7 +24,9 @@ export function filterStream(codec: CodecContext): FrameFilter {
 class ChatFrameFilter implements FrameFilter {
   readonly facts: StreamFacts = { content: false, contentBytes: 0, terminal: false, usage: null, finish: null, error: null }
   readonly #codec: CodecContext
-  readonly #choices = new Map<number, ChoiceWatch>()
+  /** Nearly all answers have one choice, whose index is 0. A map takes a quarter of a kilobyte of each stream. */
+  #only: ChoiceWatch | null = null
+  #others: Map<number, ChoiceWatch> | null = null
   #head: ChunkHead | null = null
   /** The usage to send, as the upstream wrote it, and its own frame when that can be forwarded unchanged. */
   #usage: JsonObject | null = null
@@ -79,19 +81,14 @@ class ChatFrameFilter implements FrameFilter {
         if (isObject(choice) && this.#choice(choice, at)) edited = true
         if (this.#over) return null
       }
-      if (this.#choices.size > 0) this.facts.terminal = this.#open === 0
+      if (this.#hasChoices) this.facts.terminal = this.#open === 0
     }
     return this.#written(chunk, usage !== null, edited, data, bytes)
   }
 
   #choice(choice: JsonObject, position: number): boolean {
     const index = typeof choice.index === 'number' ? choice.index : position
-    let watch = this.#choices.get(index)
-    if (watch === undefined) {
-      watch = new ChoiceWatch()
-      this.#choices.set(index, watch)
-      this.#open++
-    }
+    const watch = this.#watchOf(index)
     const native = text(choice.finish_reason)
     const edited = normaliseChoice(choice, watch, this.#codec)
     const content = contentOf(choice.delta as JsonObject)
@@ -107,6 +104,28 @@ class ChatFrameFilter implements FrameFilter {
       this.facts.finish ??= finish
     }
     return edited
+  }
+
+  get #hasChoices(): boolean {
+    return this.#only !== null || this.#others !== null
+  }
+
+  #watchOf(index: number): ChoiceWatch {
+    if (index === 0 && this.#only !== null) return this.#only
+    const known = this.#others?.get(index)
+    if (known !== undefined) return known
+    const watch = new ChoiceWatch()
+    this.#open++
+    if (index === 0) this.#only = watch
+    else {
+      this.#others ??= new Map()
+      this.#others.set(index, watch)
+    }
+    return watch
+  }
+
+  #watches(): [number, ChoiceWatch][] {
+    return [...(this.#only === null ? [] : [[0, this.#only] as [number, ChoiceWatch]]), ...(this.#others ?? [])]
   }
 
   /** Returns the frame to send, without usage where the caller expects none. */
@@ -125,12 +144,12 @@ class ChatFrameFilter implements FrameFilter {
   }
 
   #done(): Uint8Array | string | null {
-    if (this.#choices.size === 0) return this.#fail(GatewayError.protocol('The upstream ended the stream without an answer.'))
+    if (!this.#hasChoices) return this.#fail(GatewayError.protocol('The upstream ended the stream without an answer.'))
     this.#over = true
     this.facts.terminal = true
     const writer = chunkWriter(this.#head ?? this.#newHead({}))
     let out = ''
-    for (const [index, watch] of this.#choices) {
+    for (const [index, watch] of this.#watches()) {
       if (watch.finished) continue
       // A choice without a finish reason counts as stopped.
       out += writer.finish(index, watch.toolCall ? 'tool_calls' : 'stop')
