@@ -127,9 +127,13 @@ async function prepare(
   return null
 }
 
+/** The host turns the exchange into a WebSocket. */
+const SWITCHING = 101
+
 /** @throws Error naming the route, for a handler whose plugin has no types. */
 function checkedResult({ method, path }: DataRoute, result: Result): Result {
-  if (RETURNS.answer?.fits(result)) return result
+  const upgrades = (result as { status?: number } | null)?.status === SWITCHING
+  if (upgrades || RETURNS.answer?.fits(result)) return result
   throw new Error(`The handler of ${method} ${path} returned ${kindOf(result)}, which is no Result.`)
 }
 
