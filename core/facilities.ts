@@ -1,5 +1,7 @@
 // Builds the parts that live as long as the gateway, across reloads: clock, log, metrics, events, stores and settings.
+
 import type { $fetch } from 'ofetch'
+import { createStorage } from 'unstorage'
 import { attentionBoard } from './attention.ts'
 import { directCalls } from './calls/direct-calls.ts'
 import { ownCalls } from './calls/own-calls.ts'
@@ -65,9 +67,9 @@ const WROTE = 'views'
 /** A write waits for the other workers for so long. Then they see the change at their next poll. */
 const INFORM_MS = 2500
 
-/** Loads the libraries for metrics and storage with the first gateway. */
+/** Loads the library for metrics with the first gateway. */
 export async function longLived(ports: Ports, multiTenant: boolean): Promise<LongLived> {
-  const [{ createMetrics }, { createStorage }] = await Promise.all([import('./metrics/registry.ts'), import('unstorage')])
+  const { createMetrics } = await import('./metrics/registry.ts')
   const { db, vault } = ports
   const wall = multiTenant ? db?.wall : undefined
   const detached: TenantWall['detached'] = wall === undefined ? (fn) => fn : (fn) => wall.detached(fn)

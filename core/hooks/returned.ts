@@ -68,13 +68,21 @@ const isResult =
     )
   }
 
+const ANSWER: ReturnType = { noun: 'Result', fits: isResult(isHeaderText) }
+
+/** The handler of a plugin's route may also ask the host to turn the exchange into a WebSocket. */
+export const ROUTE_RETURN: ReturnType = {
+  noun: ANSWER.noun,
+  fits: (value) => ANSWER.fits(value) || (isObject(value) && value.kind === 'raw' && value.status === 101),
+}
+
 const LAYER: ReturnType = { noun: 'Result', fits: isResult(isText) }
 
 /** Return types by hook. Hooks that are not listed return nothing. */
 export const RETURNS: Readonly<Partial<Record<HookName, ReturnType>>> = {
   authenticate: { noun: 'Principal (keyId, label, orgId, allowedModels)', fits: isPrincipal },
   resolve: { noun: 'Plan (targets, strategy, virtualModel)', fits: isPlan },
-  answer: { noun: 'Result', fits: isResult(isHeaderText) },
+  answer: ANSWER,
   candidates: { noun: 'list of Candidates', fits: (value) => listOf(value, isCandidate) },
   call: LAYER,
   attempt: LAYER,

@@ -1,6 +1,6 @@
 // Runs one request through all its stages, from ingress to settled. A stage without hooks is null. Every path ends in settle().
 import { GatewayError } from '../errors/gateway-error.ts'
-import { kindOf, RETURNS } from '../hooks/returned.ts'
+import { kindOf, ROUTE_RETURN } from '../hooks/returned.ts'
 import { dialectOfPath, type MatchedRoute } from '../http/data-routes.ts'
 import { requestId } from '../ids/ids.ts'
 import { errorText } from '../text/error-text.ts'
@@ -127,14 +127,10 @@ async function prepare(
   return null
 }
 
-/** The host turns the exchange into a WebSocket. */
-const SWITCHING = 101
-
 /** @throws Error naming the route, for a handler whose plugin has no types. */
 function checkedResult({ method, path }: DataRoute, result: Result): Result {
-  const upgrades = (result as { status?: number } | null)?.status === SWITCHING
-  if (upgrades || RETURNS.answer?.fits(result)) return result
-  throw new Error(`The handler of ${method} ${path} returned ${kindOf(result)}, which is no Result.`)
+  if (ROUTE_RETURN.fits(result)) return result
+  throw new Error(`The handler of ${method} ${path} returned ${kindOf(result)}, which is no ${ROUTE_RETURN.noun}.`)
 }
 
 async function receive(runtime: Runtime, ctx: RequestState, route: MatchedRoute, ingress: Ingress): Promise<Uint8Array> {
