@@ -10,7 +10,7 @@ import { errorText } from '../text/error-text.ts'
 import { LARGE_REQUEST } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
 import type { Usage } from '../types/request/answer.ts'
-import type { Outcome, Step } from '../types/request/context.ts'
+import type { Candidate, Outcome, Step } from '../types/request/context.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 import { RequestUnit } from './unit.ts'
@@ -27,6 +27,11 @@ export interface Ending {
 export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
   const { candidate } = ctx
   if (candidate === null || ctx.facts === null || ctx.operation === 'count_tokens') return null
+  return stepOf(runtime, ctx, candidate, usage, status)
+}
+
+/** Returns the bill of one call of the candidate, as the next of the request's steps. */
+export function stepOf(runtime: Runtime, ctx: RequestState, candidate: Candidate, usage: Usage, status: number): Step {
   const { connection, target } = candidate
   const prices = ctx.generation.service('prices') as PriceService | undefined
   const { shared } = target

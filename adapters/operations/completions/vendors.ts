@@ -73,6 +73,7 @@ export const mistralCompletions: OperationCodec<'completions'> = async (request,
     const one = { ...request, prompts: [prompt], stream: true }
     const { choices, ...answer } = (await whole(one, upstream, '/fim/completions', body(prompt), textOf)).answer()
     made.push({ ...answer, choices: choices.slice(0, 1).map((choice) => ({ ...choice, index })) })
+    upstream.charged(made.map((one) => one.usage).reduce(addedUsage))
   }
   const usage = made.map((one) => one.usage).reduce(addedUsage)
   const answer = { ...(made[0] as CompletionsAnswer), choices: made.flatMap(({ choices }) => choices), usage }

@@ -7,7 +7,7 @@ import type { Frozen, JsonObject } from '../../../core/types/request/canonical.t
 import { isObject } from '../../dialects/shared/fields.ts'
 import { listOf, missing, parsed } from '../shared/answers.ts'
 import { estimatedUsage, usageOf } from '../shared/usage.ts'
-import { isVector, textsOf } from './openai.ts'
+import { isVector } from './openai.ts'
 
 const MOST_TEXTS = 96
 const INPUT_TYPES: Readonly<Record<string, string>> = { query: 'search_query', document: 'search_document' }
@@ -16,6 +16,7 @@ export const cohereEmbeddings: OperationCodec<'embeddings'> = async (request, up
   const texts = onlyTexts(request)
   const vectors: number[][] = []
   let input: number | undefined = 0
+  const usageTo = (end: number) => (input === undefined ? estimatedUsage(texts.slice(0, end)) : usageOf({ input }))
   for (let from = 0; from < texts.length; from += MOST_TEXTS) {
     const part = texts.slice(from, from + MOST_TEXTS)
     const json = parsed(await upstream.send({ path: '/v2/embed', body: bodyOf(request, part, upstream.model) }))
@@ -25,8 +26,9 @@ export const cohereEmbeddings: OperationCodec<'embeddings'> = async (request, up
     vectors.push(...floats)
     const billed = billedTokens(json)
     input = input === undefined || billed === undefined ? undefined : input + billed
+    upstream.charged(usageTo(from + part.length))
   }
-  const usage = input === undefined ? estimatedUsage(textsOf(request)) : usageOf({ input })
+  const usage = usageTo(texts.length)
   return { usage, answer: () => ({ model: upstream.model, vectors, usage }) }
 }
 

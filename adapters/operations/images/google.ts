@@ -69,6 +69,7 @@ async function generated(
     if (refused !== '' && images.length === 0) throw GatewayError.upstream(400, `The vendor refused the prompt: ${refused}.`)
     if (refused === '') images.push(...inlineImages(json))
     usage = added(usage, json.usageMetadata)
+    upstream.charged(usageIn(usage, request, images.length))
   }
   return { images, usage }
 }

@@ -27,7 +27,10 @@ export const bflImages: OperationCodec<'images'> = async (request, upstream) => 
     ...Object.fromEntries(sources.map((data, at) => [at === 0 ? 'input_image' : `input_image_${at + 1}`, data])),
   }
   const urls: string[] = []
-  for (let made = 0; made < request.count; made++) urls.push(await jobResult(upstream, body))
+  for (let made = 0; made < request.count; made++) {
+    urls.push(await jobResult(upstream, body))
+    upstream.charged(usageIn(undefined, request, urls.length))
+  }
   const usage = usageIn(undefined, request, urls.length)
   const created = Math.floor(upstream.codec.now() / 1000)
   return { usage, answer: () => ({ model: upstream.model, usage, created, images: urls.map((url) => ({ url })), extra: {} }) }

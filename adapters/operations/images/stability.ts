@@ -33,6 +33,7 @@ export const stabilityImages: OperationCodec<'images'> = async (request, upstrea
     const base64 = loose(json.image)
     if (base64 === '') throw missing('image')
     images.push({ base64, mime: 'image/png' })
+    upstream.charged(usageIn(undefined, request, images.length))
   }
   const usage = usageIn(undefined, request, images.length)
   const created = Math.floor(upstream.codec.now() / 1000)

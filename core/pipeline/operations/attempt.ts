@@ -11,6 +11,7 @@ import type { Result } from '../../types/request/result.ts'
 import { CallState, codecContext } from '../call-state.ts'
 import type { RequestState } from '../context.ts'
 import type { Runtime } from '../runtime.ts'
+import { stepOf } from '../settle.ts'
 import { UpstreamCalls } from './upstream.ts'
 
 /** Sends the request to the attempt's candidate. @throws GatewayError with a message free of secrets. */
@@ -40,11 +41,15 @@ export async function sendOperation(
   const upstream = new UpstreamCalls(runtime, ctx, call, provider, served)
   try {
     const reply = await send(call.request, upstream)
+    if (reply.stream === undefined) upstream.charged(reply.usage)
     ctx.throwIfStopped()
     ctx.facts = { content: true, contentBytes: 0, terminal: true, usage: reply.usage, finish: null, error: null }
     return { kind: 'answer', reply }
   } catch (error) {
-    throw upstream.clean(GatewayError.from(error))
+    const own = upstream.clean(GatewayError.from(error))
+    // The walk may go on: another candidate's answer does not undo what this vendor charged.
+    if (upstream.usage !== null) ctx.steps.push(stepOf(runtime, ctx, candidate, upstream.usage, own.status))
+    throw own
   }
 }
 

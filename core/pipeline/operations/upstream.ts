@@ -18,6 +18,7 @@ import type {
 } from '../../types/operations/operation.ts'
 import type { OutboundGuard, WireRequest } from '../../types/ports/ports.ts'
 import type { Provider } from '../../types/ports/provider.ts'
+import type { Usage } from '../../types/request/answer.ts'
 import type { Awaitable, JsonObject } from '../../types/request/canonical.ts'
 import type { CodecContext, WireBody } from '../../types/request/dialect.ts'
 import { authorize, credentialOf } from '../authorize.ts'
@@ -35,6 +36,8 @@ interface MadeBody {
 
 export class UpstreamCalls implements OperationUpstream {
   readonly codec: CodecContext
+  /** Usage that the codec has reported with `charged`; null: nothing is known to be charged. */
+  usage: Usage | null = null
   readonly #runtime: Runtime
   readonly #ctx: RequestState
   readonly #call: CallState
@@ -84,6 +87,10 @@ export class UpstreamCalls implements OperationUpstream {
 
   async stream(request: UpstreamRequest): Promise<UpstreamStreamAnswer> {
     return exchangeStream(this.#runtime, this.#ctx, await this.#wire(request, true), this.#decodeError)
+  }
+
+  charged(usage: Usage): void {
+    this.usage = usage
   }
 
   sleep(ms: number): Promise<void> {

@@ -160,6 +160,11 @@ export interface OperationUpstream {
   send(request: UpstreamRequest): Promise<UpstreamAnswer>
   /** The same, for an answer that is read while it arrives. */
   stream(request: UpstreamRequest): Promise<UpstreamStreamAnswer>
+  /**
+   * For a codec that makes several calls: what the vendor charged for those so far. Each report replaces the one before. The last one is
+   * booked when the attempt then fails; the usage of the reply is booked when it does not.
+   */
+  charged(usage: Usage): void
   /** Rejects when the request ends. */
   sleep(ms: number): Promise<void>
   /** Milliseconds since the attempt began. */
