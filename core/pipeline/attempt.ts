@@ -20,9 +20,10 @@ import { sendOperation } from './operations/attempt.ts'
 import { inlineRemote } from './remote-media.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
+import { bookDiscarded, finalUsage } from './steps.ts'
 import { callUpstream } from './upstream.ts'
 import { addressOf, proxyFor } from './upstream-url.ts'
-import { replaySource } from './whole-answer.ts'
+import { answerFacts, replaySource } from './whole-answer.ts'
 
 /** Sends the request to the attempt's candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
 export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
@@ -81,8 +82,12 @@ export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: 
       return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, cleaner }, wire)
     }
     const result = await send()
+    if (result.kind !== 'full' || !isMalformed(result, ctx)) return result
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
-    return isMalformed(result, ctx) ? await send() : result
+    ctx.facts ??= answerFacts(result.response)
+    bookDiscarded(runtime, ctx, candidate, finalUsage(ctx, false), 200)
+    ctx.facts = null
+    return await send()
   } catch (error) {
     const own = GatewayError.from(error)
     const status = own.upstream?.status
@@ -147,8 +152,7 @@ function answersInBytes(ctx: RequestState, call: CallState, upstream: DialectDri
   return !(stagesOf(ctx)?.active ?? false) && !hasBatch(ctx)
 }
 
-function isMalformed(result: Result, ctx: RequestState): boolean {
-  if (result.kind !== 'full') return false
+function isMalformed(result: Extract<Result, { kind: 'full' }>, ctx: RequestState): boolean {
   const finish = ctx.facts?.finish ?? result.response.choices[0]?.finish
   return finish === 'malformed_tool_call'
 }

@@ -1,18 +1,15 @@
 // Ends every exchange: outcome → leases → settle → afterCommit → settled, each once.
 
-import { isConversation } from '../calls/conversation.ts'
 import { deepFreeze } from '../collections/deep-freeze.ts'
 import { parseInTurns } from '../json/wire-body.ts'
-import { estimateUsage, isReported, noUsage } from '../models/token-estimate.ts'
-import { accountOf } from '../records/request-record.ts'
-import type { PriceService } from '../services.ts'
+import { isReported } from '../models/token-estimate.ts'
 import { errorText } from '../text/error-text.ts'
 import { LARGE_REQUEST } from '../timing/yield-queue.ts'
 import type { GatewayErrorShape } from '../types/error.ts'
-import type { Usage } from '../types/request/answer.ts'
-import type { Candidate, Outcome, Step } from '../types/request/context.ts'
+import type { Outcome, Step } from '../types/request/context.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
+import { finalUsage, ownStep } from './steps.ts'
 import { RequestUnit } from './unit.ts'
 
 export interface Ending {
@@ -21,39 +18,6 @@ export interface Ending {
   error: GatewayErrorShape | null
   /** Monotonic ms. */
   firstByteAt: number | null
-}
-
-/** Returns the bill of this request's own upstream call; null when no upstream answered: nothing is billed. */
-export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
-  const { candidate } = ctx
-  if (candidate === null || ctx.facts === null || ctx.operation === 'count_tokens') return null
-  return stepOf(runtime, ctx, candidate, usage, status)
-}
-
-/** Returns the bill of one call of the candidate, as the next of the request's steps. */
-export function stepOf(runtime: Runtime, ctx: RequestState, candidate: Candidate, usage: Usage, status: number): Step {
-  const { connection, target } = candidate
-  const prices = ctx.generation.service('prices') as PriceService | undefined
-  const { shared } = target
-  const { orgId } = ctx.principal
-  const price = prices?.price({ connection, model: target.model, operation: ctx.operation, usage, orgId, shared }) ?? null
-  const startedAt = ctx.attempts.at(-1)?.startedAt ?? ctx.startedAt
-  const step: Step = {
-    index: ctx.steps.length,
-    provider: connection.provider,
-    connectionId: accountOf(candidate),
-    model: target.model,
-    usage,
-    costNano: price?.costNano ?? null,
-    chargeNano: price?.chargeNano ?? null,
-    priceRef: price?.ref ?? null,
-    status,
-    source: ctx.source,
-    startedAt,
-    latencyMs: Math.max(0, runtime.clock.now() - startedAt),
-  }
-  if (shared !== undefined) step.shared = true
-  return step
 }
 
 /** Returns the sum of the steps with a known price; null when no step has one. */
@@ -113,34 +77,6 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
   }
   if (hooks.settled !== null) void hooks.settled(ctx, outcome)
   return outcome
-}
-
-/**
- * Returns the usage that the upstream reported. It is estimated when the upstream reported none and content was delivered. An explicit
- * zero stays zero.
- */
-export function finalUsage(ctx: RequestState, cutShort: boolean): Usage {
-  const { facts } = ctx
-  const reported = facts?.usage ?? null
-  if (ctx.cached !== false || facts === null) return noUsage()
-  // An operation's codec knows what its call used.
-  if (!isConversation(ctx)) return facts.usage ?? noUsage()
-  if (isReported(reported)) {
-    // A cut stream may have reported its prompt tokens but not yet its output tokens.
-    if (!cutShort || reported.outputTotal * 4 >= facts.contentBytes) return reported
-    const outputTotal = Math.max(reported.outputTotal, Math.ceil(facts.contentBytes / 4))
-    return { ...reported, outputTotal, total: reported.inputTotal + outputTotal, estimated: true }
-  }
-  return estimateUsage(requestOrNull(ctx), facts.contentBytes)
-}
-
-function requestOrNull(ctx: RequestState) {
-  if (ctx.operation !== 'chat' || ctx.decode === null) return null
-  try {
-    return ctx.request
-  } catch {
-    return null
-  }
 }
 
 function failed(runtime: Runtime, ctx: RequestState, where: string, error: unknown): void {

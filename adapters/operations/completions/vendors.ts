@@ -68,14 +68,15 @@ export const mistralCompletions: OperationCodec<'completions'> = async (request,
     ...(stop === undefined ? {} : { stop: stop as string[] }),
   })
   const made: CompletionsAnswer[] = []
+  const total = () => made.map(({ usage }) => usage).reduce(addedUsage)
   for (const [index, prompt] of (prompts as readonly string[]).entries()) {
     const textOf = ({ message }: JsonObject) => (request.echo ? prompt : '') + (isObject(message) ? loose(message.content) : '')
     const one = { ...request, prompts: [prompt], stream: true }
     const { choices, ...answer } = (await whole(one, upstream, '/fim/completions', body(prompt), textOf)).answer()
     made.push({ ...answer, choices: choices.slice(0, 1).map((choice) => ({ ...choice, index })) })
-    upstream.charged(made.map((one) => one.usage).reduce(addedUsage))
+    upstream.charged(total())
   }
-  const usage = made.map((one) => one.usage).reduce(addedUsage)
+  const usage = total()
   const answer = { ...(made[0] as CompletionsAnswer), choices: made.flatMap(({ choices }) => choices), usage }
   return { usage, answer: () => answer }
 }

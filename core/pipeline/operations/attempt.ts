@@ -11,7 +11,7 @@ import type { Result } from '../../types/request/result.ts'
 import { CallState, codecContext } from '../call-state.ts'
 import type { RequestState } from '../context.ts'
 import type { Runtime } from '../runtime.ts'
-import { stepOf } from '../settle.ts'
+import { bookDiscarded } from '../steps.ts'
 import { UpstreamCalls } from './upstream.ts'
 
 /** Sends the request to the attempt's candidate. @throws GatewayError with a message free of secrets. */
@@ -47,8 +47,7 @@ export async function sendOperation(
     return { kind: 'answer', reply }
   } catch (error) {
     const own = upstream.clean(GatewayError.from(error))
-    // The walk may go on: another candidate's answer does not undo what this vendor charged.
-    if (upstream.usage !== null) ctx.steps.push(stepOf(runtime, ctx, candidate, upstream.usage, own.status))
+    if (upstream.usage !== null) bookDiscarded(runtime, ctx, candidate, upstream.usage, own.status)
     throw own
   }
 }
