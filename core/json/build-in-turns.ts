@@ -2,8 +2,9 @@
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Turns } from '../timing/yield-queue.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
-import { type Member, skipSpace, skipWord } from './json-scan.ts'
-import { keyText } from './key-stack.ts'
+import { skipSpace, skipWord } from './json-scan.ts'
+import { keyText } from './known-keys.ts'
+import type { Member } from './member.ts'
 import { appendElements, define, PIECE_BYTES, parseJson } from './parse-span.ts'
 
 export interface Built {

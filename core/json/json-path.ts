@@ -2,8 +2,9 @@
 // survive.
 import { decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
-import { type FoundPlaces, type Member, type Span, skipSpace, skipValue } from './json-scan.ts'
-import { keyText } from './key-stack.ts'
+import { skipSpace, skipValue } from './json-scan.ts'
+import { keyText } from './known-keys.ts'
+import type { FoundPlaces, Member, Span } from './member.ts'
 import { skipString } from './string-scan.ts'
 
 /** "a.b\.c.0" → ["a", "b.c", "0"]. */

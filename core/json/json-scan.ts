@@ -1,31 +1,12 @@
 // Scans a JSON text in one linear pass before any other code reads it: grammar, depth, duplicate keys, and the spans of the top-level
 // members. It uses no recursion, so deep nesting cannot overflow the stack.
 import { GatewayError } from '../errors/gateway-error.ts'
-import { encodeUtf8, type Searchable } from '../text/bytes.ts'
+import { encodeUtf8 } from '../text/bytes.ts'
 import { KeyStack } from './key-stack.ts'
-import type { NameRecorder } from './member-names.ts'
-import { checkedRest, checkedString, malformed, skipString, wordsOf } from './string-scan.ts'
-
-export interface Span {
-  start: number
-  end: number
-}
-
-/** Where values inside a text start, as far as they were asked for. */
-export interface FoundPlaces {
-  find(bytes: Uint8Array, from: number, segments: readonly string[]): number | undefined
-}
-
-export interface Member extends Span {
-  /** Offset of the key's opening quote. */
-  keyStart: number
-  /** The decoded text, cached on first use. */
-  text?: string | undefined
-  /** The bytes to search, cached on first use. */
-  view?: Searchable | undefined
-  /** Where the values inside start, cached on first use. */
-  places?: FoundPlaces | undefined
-}
+import { type Member, memberAt } from './member.ts'
+import type { FewNames, NameRecorder } from './member-names.ts'
+import { checkedRest, checkedString, malformed, skipString } from './string-scan.ts'
+import { smallObject } from './wasm-scan.ts'
 
 const MAX_DEPTH = 128
 /** Known APIs have fewer than 100 members. The scan keeps an object and a name for each one. */
@@ -51,7 +32,9 @@ export const UNLIMITED: ValueLimits = { values: Number.POSITIVE_INFINITY, number
  * @throws GatewayError 400 for anything that is not one JSON object, is nested deeper than 128, repeats a key, or has too many
  * values.
  */
-export function scanObject(bytes: Uint8Array, limits = UNLIMITED, names: NameRecorder | null = null): Map<string, Member> {
+export function scanObject(bytes: Uint8Array, limits = UNLIMITED, names: FewNames | null = null): Map<string, Member> {
+  const small = bytes.length > judgedFrom(limits) ? null : smallObject(bytes, names)
+  if (small !== null) return small
   keys.reset()
   return objectScan(bytes, limits, keys, names)(Number.POSITIVE_INFINITY) as Map<string, Member>
 }
@@ -72,7 +55,6 @@ export function objectScan(
 ): ObjectScan {
   const members = new Map<string, Member>()
   const open = keys ?? new KeyStack()
-  const words = wordsOf(bytes)
   const maxValues = limits.values
   const maxNumbers = limits.numbers
   const maxMembers = limits === UNLIMITED ? Number.POSITIVE_INFINITY : MAX_TOP_MEMBERS
@@ -99,7 +81,7 @@ export function objectScan(
       }
       const byte = bytes[at]
       if (openString !== -1) {
-        at = checkedRest(bytes, at, words, part)
+        at = checkedRest(bytes, at, part)
         if (at < 0) {
           from = ~at
           return null
@@ -127,7 +109,7 @@ export function objectScan(
           } else if (++numbers > maxNumbers) throw tooMany(maxNumbers, 'numbers')
         }
         const start = at
-        at = byte === QUOTE ? checkedString(bytes, at, words, part) : skipWord(bytes, at)
+        at = byte === QUOTE ? checkedString(bytes, at, part) : skipWord(bytes, at)
         if (at < 0) {
           openString = start
           from = ~at
@@ -139,7 +121,7 @@ export function objectScan(
       // After a value: close as many containers as end here, then expect the next member or element.
       for (;;) {
         if (open.depth === 1 && topKey !== null) {
-          members.set(topKey, { keyStart, start: valueStart, end: at, text: undefined, view: undefined, places: undefined })
+          members.set(topKey, memberAt(keyStart, valueStart, at))
           topKey = null
         }
         at = skipSpace(bytes, at)
@@ -166,7 +148,7 @@ export function objectScan(
     if (bytes[start] !== QUOTE) throw malformed(bytes, start, 'a member name is missing')
     if (++values > maxValues) throw tooMany(maxValues, 'objects, arrays and members')
     const plain = keys === null ? -1 : keys.read(bytes, start)
-    const end = plain === -1 ? checkedString(bytes, start, words) : plain
+    const end = plain === -1 ? checkedString(bytes, start) : plain
     const twice = keys === null ? null : keys.add(bytes, start, end)
     if (twice !== null) {
       throw GatewayError.invalid(twice.slice(0, 200), `The body names \`${twice.slice(0, 200)}\` twice in one object.`)

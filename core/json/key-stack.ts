@@ -1,5 +1,5 @@
 // Tracks the keys of open objects while a JSON text is scanned. It finds duplicates without decoding the other keys.
-import { decodeUtf8 } from '../text/bytes.ts'
+import { keyText, knownKeyText } from './known-keys.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -7,18 +7,6 @@ const BACKSLASH = 0x5c
 const MANY_KEYS = 24
 /** After a body with more keys, the arrays shrink again. */
 const KEPT_KEYS = 65_536
-const KNOWN_KEYS = 256
-const KNOWN_KEY_BYTES = 40
-
-interface KnownKey {
-  readonly text: string
-  readonly bytes: Uint8Array
-}
-
-export function keyText(bytes: Uint8Array, start: number, end: number): string {
-  const text = decodeUtf8(bytes, start + 1, end - 1)
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
-}
 
 /** Returns the hash of a name without escapes, as `KeyStack` computes it from the bytes. */
 export function nameHash(name: string): number {
@@ -41,8 +29,6 @@ export class KeyStack {
   #count = 0
   /** Hash of the last key; null for a key with an escape. */
   #hash: number | null = null
-  /** Keys of earlier bodies by hash: most bodies have the same keys. */
-  readonly #known = new Map<number, KnownKey>()
   depth = 0
 
   reset(): void {
@@ -118,14 +104,7 @@ export class KeyStack {
 
   /** Returns the text of the last key. */
   text(bytes: Uint8Array, start: number, end: number): string {
-    const hash = this.#hash
-    if (hash === null || end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
-    const known = this.#known.get(hash)
-    if (known !== undefined && isSame(bytes, start + 1, end - 1, known.bytes)) return known.text
-    const text = keyText(bytes, start, end)
-    if (this.#known.size >= KNOWN_KEYS) this.#known.clear()
-    this.#known.set(hash, { text, bytes: bytes.slice(start + 1, end - 1) })
-    return text
+    return this.#hash === null ? keyText(bytes, start, end) : knownKeyText(bytes, this.#hash, start, end)
   }
 
   #addText(bytes: Uint8Array, start: number, end: number, mark: number): string | null {
@@ -142,11 +121,4 @@ export class KeyStack {
     many.add(key)
     return null
   }
-}
-
-function isSame(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  const { length } = key
-  if (length !== end - start) return false
-  for (let i = 0; i < length; i++) if (bytes[start + i] !== key[i]) return false
-  return true
 }

@@ -1,4 +1,4 @@
-import type { Member } from './json-scan.ts'
+import type { Member } from './member.ts'
 
 /** A later scan of a smaller body costs little. */
 const SCANNED_AGAIN = 16 * 1024

@@ -41,6 +41,12 @@ export class FewNames implements NameRecorder, NamesOfText {
 
   text(): void {}
 
+  /** Adds the bits of many names. */
+  add(low: number, high: number): void {
+    this.#low |= low
+    this.#high |= high
+  }
+
   mayHave(hash: number): boolean {
     return (this.#low & (1 << (hash & 31))) !== 0 && (this.#high & (1 << ((hash >>> 5) & 31))) !== 0
   }

@@ -1,5 +1,6 @@
 // Returns the byte range to remove for one member or element: its key, the colon, and one comma.
-import { type Span, skipSpace } from './json-scan.ts'
+import { skipSpace } from './json-scan.ts'
+import type { Span } from './member.ts'
 
 /** @param ownerStart start of the object or array that contains it; the text has been scanned before. */
 export function memberSpan(bytes: Uint8Array, ownerStart: number, valueStart: number, valueEnd: number): Span {

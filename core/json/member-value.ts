@@ -1,7 +1,7 @@
 // Reads the value of a scanned member. The scan has checked the grammar, so the first byte of a literal identifies it.
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json } from '../types/request/canonical.ts'
-import type { Member } from './json-scan.ts'
+import type { Member } from './member.ts'
 import { PIECE_BYTES, parseJson, parseSpan } from './parse-span.ts'
 
 /** Returns the value. */

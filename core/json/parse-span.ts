@@ -3,8 +3,9 @@
 import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
-import { type Span, skipSpace, skipValue } from './json-scan.ts'
-import { keyText } from './key-stack.ts'
+import { skipSpace, skipValue } from './json-scan.ts'
+import { keyText } from './known-keys.ts'
+import type { Span } from './member.ts'
 import { skipString } from './string-scan.ts'
 
 export const PIECE_BYTES = 32 * 1024

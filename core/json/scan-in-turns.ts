@@ -1,7 +1,8 @@
 // Scans a large JSON text in several turns of the event loop, so that other requests are served in between.
 import type { Turns } from '../timing/yield-queue.ts'
-import { type Member, type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
+import { type ObjectScan, objectScan, type ValueLimits } from './json-scan.ts'
 import { KeyStack } from './key-stack.ts'
+import type { Member } from './member.ts'
 import type { NameRecorder } from './member-names.ts'
 
 /** Takes some milliseconds, even when every value is a key to compare. */

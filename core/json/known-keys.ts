@@ -1,0 +1,36 @@
+// Texts of keys that were read before: most bodies have the same ones.
+import { decodeUtf8 } from '../text/bytes.ts'
+
+const KNOWN_KEYS = 256
+const KNOWN_KEY_BYTES = 40
+
+interface KnownKey {
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
+/** Returns the text of the key between the quotes at `start` and before `end`. */
+export function keyText(bytes: Uint8Array, start: number, end: number): string {
+  const text = decodeUtf8(bytes, start + 1, end - 1)
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+}
+
+const known = new Map<number, KnownKey>()
+
+/** Returns the same as `keyText`, for a key without escapes whose hash is `hash`. */
+export function knownKeyText(bytes: Uint8Array, hash: number, start: number, end: number): string {
+  if (end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
+  const key = known.get(hash)
+  if (key !== undefined && isSame(bytes, start + 1, end - 1, key.bytes)) return key.text
+  const text = keyText(bytes, start, end)
+  if (known.size >= KNOWN_KEYS) known.clear()
+  known.set(hash, { text, bytes: bytes.slice(start + 1, end - 1) })
+  return text
+}
+
+function isSame(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+  const { length } = key
+  if (length !== end - start) return false
+  for (let i = 0; i < length; i++) if (bytes[start + i] !== key[i]) return false
+  return true
+}
