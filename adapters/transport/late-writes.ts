@@ -1,6 +1,7 @@
 // Lets a socket write at the end of a turn of the event loop. The writes of one turn then leave one after the other. That wakes a peer once
 // for many writes, and the processor's caches hold the code of a write (docs/decisions/46-stages-of-a-turn.md).
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
+import { type Piece, writeGathered } from './gathered-writes.ts'
 
 type Done = (error?: Error | null) => void
 
@@ -83,6 +84,8 @@ class LateWrite implements LateSocket {
   readonly #writev: NonNullable<Socket['_writev']>
   readonly #destroy: Socket['_destroy']
   readonly #keepsUnsent: boolean
+  /** True: the socket keeps no bytes that it has taken. Another stream may. */
+  readonly #gathers: boolean
   #chunk: unknown
   #encoding: BufferEncoding | null = null
   #done: Done | null = null
@@ -91,6 +94,7 @@ class LateWrite implements LateSocket {
     const { _write, _writev, _destroy } = socket
     this.#socket = socket
     this.#keepsUnsent = keepsUnsent
+    this.#gathers = _write === Socket.prototype._write
     this.#write = _write
     this.#writev = _writev as NonNullable<Socket['_writev']>
     this.#destroy = _destroy
@@ -132,7 +136,8 @@ class LateWrite implements LateSocket {
 
   /** @param encoding null: a list of chunks. */
   #pass(chunk: unknown, encoding: BufferEncoding | null, done: Done): void {
-    if (encoding === null) this.#writev.call(this.#socket, chunk as never, done)
-    else this.#write.call(this.#socket, chunk, encoding, done)
+    if (encoding !== null) this.#write.call(this.#socket, chunk, encoding, done)
+    else if (!this.#gathers || !writeGathered(this.#socket, this.#write, chunk as readonly Piece[], done))
+      this.#writev.call(this.#socket, chunk as never, done)
   }
 }

@@ -40,6 +40,8 @@ interface SentHead {
 
 /** A larger piece is not copied: the socket gets it beside its frame. Node copies texts up to 16 KiB with their head on the stack. */
 const COPIED = 15 * 1024
+/** A body of as many bytes stays as it is: to make a text of it costs more than a second piece. */
+const AS_BYTES = 1024
 
 /** A Sink over ServerResponse. `end` without `write` is sent in one segment with a content-length. */
 export class NodeSink implements Sink {
@@ -141,7 +143,8 @@ export class NodeSink implements Sink {
     }
     // res.end(chunk) adds an empty piece, and Node then gathers both.
     socket.cork()
-    res.write(plainText(chunk, length), encodingOf(chunk, length))
+    if (typeof chunk !== 'string' && length >= AS_BYTES) res.write(chunk)
+    else res.write(plainText(chunk, length), encodingOf(chunk, length))
     socket.uncork()
     res.end()
   }
