@@ -16,10 +16,19 @@ export function modelIdFault(model: string): string | null {
   return null
 }
 
+/** Ids that were checked before: a gateway sees the same ones again and again. */
+const valid = new Set<string>()
+const MOST_VALID = 256
+
 /** Returns the id. @throws GatewayError 400 with this `param`. */
 export function checkedModelId(model: string, param = 'model'): string {
+  if (valid.has(model)) return model
   const fault = modelIdFault(model)
-  if (fault === null) return model
+  if (fault === null) {
+    if (valid.size >= MOST_VALID) valid.clear()
+    valid.add(model)
+    return model
+  }
   // No provider has a model with such segments.
   const code = SEGMENT.test(model) ? 'model_not_found' : null
   throw GatewayError.invalid(param, `\`${param}\` ${fault}. Send the model id as the provider writes it.`, code)

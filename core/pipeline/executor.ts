@@ -103,22 +103,27 @@ class CandidateAttempts {
     this.attempt = this.#open()
   }
 
-  async run(): Promise<{ result: Result } | { error: GatewayErrorShape }> {
+  /** Not an async function: that would cost each request one more microtask. */
+  send(): Promise<Result> {
     const { attempt: wrapped } = this.#ctx.generation.hooks
-    try {
-      const result = await (wrapped === null ? this.#send() : wrapped(this.#ctx, this.#candidate, this.#send))
-      this.#close(null)
-      this.attempt.action = 'returned'
-      if (result.kind === 'stream') this.attempt.ttftMs = this.attempt.latencyMs as number
-      return { result }
-    } catch (thrown) {
-      const error = GatewayError.from(thrown)
-      this.#close(error)
-      return { error: this.#ctx.stopped ?? error }
-    }
+    if (wrapped === null) return sendAttempt(this.#runtime, this.#ctx, this.attempt)
+    return wrapped(this.#ctx, this.#candidate, this.#send)
   }
 
-  /** Not an async function: that would cost each request one more microtask. */
+  returned(result: Result): void {
+    this.#close(null)
+    this.attempt.action = 'returned'
+    if (result.kind === 'stream') this.attempt.ttftMs = this.attempt.latencyMs as number
+  }
+
+  /** Returns what ended the attempt. */
+  failed(thrown: unknown): GatewayErrorShape {
+    const isWrapped = this.#ctx.generation.hooks.attempt !== null
+    const error = isWrapped ? GatewayError.from(thrown) : ownError(this.#runtime, this.#ctx, thrown)
+    this.#close(error)
+    return this.#ctx.stopped ?? error
+  }
+
   readonly #send = (): Promise<Result> => {
     try {
       if (this.#called) this.#retry()
@@ -149,7 +154,7 @@ class CandidateAttempts {
   }
 
   #open(): Attempt {
-    this.#startedAt = this.#runtime.clock.monotonic()
+    this.#startedAt = this.#ctx.lastReadAt = this.#runtime.clock.monotonic()
     const attempt: Attempt = { candidate: this.#candidate, startedAt: this.#runtime.clock.now() }
     this.#ctx.add(attempt)
     return attempt
@@ -183,9 +188,14 @@ async function walkCandidates(runtime: Runtime, ctx: RequestState, candidates: r
       // Retries that plugins make on one account count only against the larger limit.
       if (walk.sent > candidates.length || walk.sent + walk.retries >= MAX_ATTEMPTS) throw finalError(failures, ctx.dialect)
       const tries = new CandidateAttempts(runtime, ctx, candidate, walk)
-      const outcome = await tries.run()
-      if ('result' in outcome) return outcome.result
-      const { error } = outcome
+      let error: GatewayErrorShape
+      try {
+        const result = await tries.send()
+        tries.returned(result)
+        return result
+      } catch (thrown) {
+        error = tries.failed(thrown)
+      }
       const { attempt } = tries
       const action = walkAction(error)
       if (action === 'skip') {

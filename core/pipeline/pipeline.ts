@@ -26,7 +26,8 @@ import { RequestUnit } from './unit.ts'
 /** Serves one exchange. Never rejects; resolves when the exchange is settled, with null when no route took it. */
 export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink): Promise<Outcome | null> {
   const { crossOrigin } = runtime
-  const reply = new ReplyWriter(runtime, sink, crossOrigin.on ? crossOrigin.headersFor(ingress.headers) : null)
+  const startedAt = runtime.clock.monotonic()
+  const reply = new ReplyWriter(runtime, sink, startedAt, crossOrigin.on ? crossOrigin.headersFor(ingress.headers) : null)
   let route: MatchedRoute
   try {
     if (ingress.refusal) throw ingress.refusal
@@ -41,7 +42,7 @@ export async function runExchange(runtime: Runtime, ingress: Ingress, sink: Sink
     refuseUnrouted(reply, ingress, sink, error)
     return null
   }
-  const ctx = contextFor(runtime, ingress, route)
+  const ctx = contextFor(runtime, ingress, route, startedAt)
   const ticket = runtime.active.add(ctx)
   sink.onGone(() => ctx.stop(GatewayError.clientGone()))
   let error: GatewayErrorShape | null = null
@@ -83,7 +84,7 @@ async function prepare(
   if (ingress.method !== 'GET') {
     if (isForm(route, ingress)) await receiveForm(runtime, ctx, route, ingress)
     else {
-      const bytes = await receive(runtime, ctx, route, ingress)
+      const bytes = ingress.received?.(route.bodyLimit) ?? (await receive(runtime, ctx, route, ingress))
       // A route that declares no body, such as a cancellation, may be called without one.
       if (bytes.length > 0 || route.dataRoute === null || route.dataRoute.body !== undefined) {
         const body = bytes.length > LARGE_BODY ? await largeBody(runtime, bytes) : smallBody(runtime, bytes)
@@ -188,7 +189,12 @@ async function underDeadline(runtime: Runtime, ctx: RequestState, deadlineMs: nu
   }
 }
 
-export function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRoute): RequestState {
+export function contextFor(
+  runtime: Runtime,
+  ingress: Ingress,
+  route: MatchedRoute,
+  monotonic = runtime.clock.monotonic(),
+): RequestState {
   const { model } = route.fromPath
   const ctx = new RequestState({
     ingress,
@@ -202,7 +208,7 @@ export function contextFor(runtime: Runtime, ingress: Ingress, route: MatchedRou
     headers: ingress.headers,
     source: ingress.actsFor?.source,
     now: runtime.clock.now(),
-    monotonic: runtime.clock.monotonic(),
+    monotonic,
   })
   // Read the model from the path before the body, so that records have it even when the body is invalid. It is validated with the body.
   if (model !== undefined) ctx.requestedModel = model.slice(0, 256)

@@ -28,12 +28,12 @@ export class ReplyWriter {
   #status = 0
   #firstByteAt: number | null = null
 
-  /** `forPages`: the CORS headers of each answer; null = web pages of other origins may not call. */
-  constructor(runtime: Runtime, sink: Sink, forPages: readonly string[] | null) {
+  /** `now`: monotonic ms. `forPages`: the CORS headers of each answer; null = web pages of other origins may not call. */
+  constructor(runtime: Runtime, sink: Sink, now: number, forPages: readonly string[] | null) {
     this.#runtime = runtime
     this.#forPages = forPages
     this.#sink = sink
-    this.#lastWriteAt = runtime.clock.monotonic()
+    this.#lastWriteAt = now
   }
 
   get headSent(): boolean {
@@ -175,7 +175,8 @@ const SSE_HEAD = ['content-type', 'text/event-stream; charset=utf-8', 'x-accel-b
 const JSON_HEAD = ['content-type', 'application/json; charset=utf-8']
 
 function addGatewayHeaders(out: string[], ctx: RequestState, status: number): void {
-  const sent = ctx.attempts.reduce((count, attempt) => (attempt.action === 'skipped' ? count : count + 1), 0)
+  let sent = 0
+  for (const { action } of ctx.attempts) if (action !== 'skipped') sent++
   if (sent > 0) out.push('x-gateway-attempts', String(sent))
   if (status < 400) {
     if (ctx.candidate !== null) {

@@ -35,6 +35,10 @@ class NodeIngress implements Ingress {
     this.#beforeBody = options.beforeBody ?? nothing
   }
 
+  received(limit: number): Uint8Array | null {
+    return receivedBody(this.#req, limit, this.#beforeBody)
+  }
+
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array> {
     return readBody(this.#req, limit, meter, this.#beforeBody)
   }
@@ -83,6 +87,16 @@ export function headerLines(req: IncomingMessage, name: string): number {
 }
 
 const NOTHING = new Uint8Array(0)
+
+function receivedBody(req: IncomingMessage, limit: number, beforeBody: () => void): Uint8Array | null {
+  if (!req.complete || req.destroyed) return null
+  const refusal = refuseEarly(req, limit)
+  if (refusal !== null) throw refusal
+  beforeBody()
+  const whole = (req.read() as Buffer | null) ?? NOTHING
+  if (whole.length > limit) throw GatewayError.tooLarge(limit)
+  return whole
+}
 
 function readBody(
   req: IncomingMessage,

@@ -23,16 +23,20 @@ export function decodeEmbeddings(body: WireBody): EmbeddingsRequest {
     throw GatewayError.invalid('dimensions', '`dimensions` must be a whole number above 0.')
   const user = textField(json, 'user')
   const inputType = textField(json, 'input_type')
-  return {
+  const model = modelOf(json)
+  const { input, single } = inputOf(json.input)
+  const request: EmbeddingsRequest = {
     caller: 'openai',
-    model: modelOf(json),
-    ...inputOf(json.input),
+    model,
+    input,
+    single,
     encoding: format,
-    ...(dimensions === undefined ? {} : { dimensions }),
-    ...(user === undefined ? {} : { user }),
-    ...(inputType === undefined ? {} : { inputType }),
     extra: others(json, KNOWN) ?? {},
   }
+  if (dimensions !== undefined) request.dimensions = dimensions
+  if (user !== undefined) request.user = user
+  if (inputType !== undefined) request.inputType = inputType
+  return request
 }
 
 /** @throws GatewayError 400 for `model`. */

@@ -44,7 +44,7 @@ export class UpstreamCalls implements OperationUpstream {
   readonly #provider: Provider
   readonly #served: ServedOperation
   readonly #startedAt: number
-  #sent: readonly string[] = []
+  #secret: string | null = null
 
   constructor(runtime: Runtime, ctx: RequestState, call: CallState, provider: Provider, served: ServedOperation) {
     this.codec = call.codec
@@ -53,7 +53,7 @@ export class UpstreamCalls implements OperationUpstream {
     this.#call = call
     this.#provider = provider
     this.#served = served
-    this.#startedAt = runtime.clock.monotonic()
+    this.#startedAt = ctx.lastReadAt
   }
 
   get model(): string {
@@ -103,7 +103,8 @@ export class UpstreamCalls implements OperationUpstream {
 
   /** Removes what was sent as a credential from an error. */
   clean(error: GatewayError): GatewayError {
-    return withoutSecrets(error, this.#sent, isForeign(this.#call.candidate))
+    const { candidate } = this.#call
+    return withoutSecrets(error, credentialsOf(candidate.connection, this.#secret), isForeign(candidate))
   }
 
   readonly #decodeError = (status: number, headers: UpstreamAnswer['headers'], body: Uint8Array): GatewayErrorShape => {
@@ -141,11 +142,12 @@ export class UpstreamCalls implements OperationUpstream {
     for (const name in connection.headers) headers.set(name, connection.headers[name] as string)
     const list = ['accept', request.accept ?? 'application/json', 'accept-encoding', 'identity']
     if (contentType !== null) list.push('content-type', contentType)
-    this.#sent = credentialsOf(connection, null)
+    if (request.headers !== undefined) list.push(...request.headers)
+    if (ours) list.push(...headers.flat())
     const wire: WireRequest = {
       method: request.method ?? 'POST',
       url,
-      headers: [...list, ...(request.headers ?? []), ...(ours ? headers.flat() : [])],
+      headers: list,
       body: bytes,
       proxyUrl: proxyFor(this.#runtime, generation, connection, url, this.#ctx),
       connectTimeoutMs: this.#runtime.options.connectTimeoutMs,
@@ -161,7 +163,7 @@ export class UpstreamCalls implements OperationUpstream {
 
   #signed(wire: WireRequest, secret: string | null): Awaitable<WireRequest> {
     const { candidate } = this.#call
-    this.#sent = credentialsOf(candidate.connection, secret)
+    this.#secret = secret
     const authorizing = authorize(this.#provider, wire, this.codec.upstream, secret, candidate, this.#runtime.clock)
     return authorizing instanceof Promise ? authorizing.then(() => wire) : wire
   }

@@ -72,6 +72,8 @@ export interface Ingress {
   readonly upgradable?: boolean
   /** The host's refusal of the request, found before routing. */
   readonly refusal?: GatewayErrorShape | null
+  /** Returns the whole body when all of it has come; null: call `body`. @throws as `body` rejects. */
+  received?(limit: number): Uint8Array | null
   /** Reads the whole body, at most once. Rejects: over the limit 413, content-encoding 415, client gone 499. */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>
   /** For multipart: yields chunks with the same limit and errors. Call either this or body(). */
