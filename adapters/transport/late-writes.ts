@@ -5,7 +5,7 @@ import { type Piece, writeGathered } from './gathered-writes.ts'
 
 type Done = (error?: Error | null) => void
 
-/** A turn that takes longer does not keep its writes until its end, ms. */
+/** A turn that takes longer does not keep its writes until its end, ms. Each doubling of their number looks at the clock. */
 const WAIT_MS = 5
 
 let waiting: LateWrite[] = []
@@ -58,11 +58,11 @@ function destroyWritten(this: Late, error: Error | null, done: Done): void {
 }
 
 function wait(write: LateWrite): void {
-  const now = performance.now()
-  if (waiting.push(write) === 1) {
-    since = now
+  const count = waiting.push(write)
+  if (count === 1) {
+    since = performance.now()
     setImmediate(leaveAll)
-  } else if (now - since > WAIT_MS) leaveAll()
+  } else if ((count & (count - 1)) === 0 && performance.now() - since > WAIT_MS) leaveAll()
 }
 
 function leaveAll(): void {

@@ -81,7 +81,12 @@ export function registration<K extends HookName>(
 function limited({ operation, when }: HookOptions & Partial<OperationHookOptions>): Pick<HookOptions, 'when'> {
   if (operation === undefined) return {}
   const operations = new Set<Operation>([operation].flat())
-  const applies = (ctx: RequestContext): boolean => operations.has(ctx.operation)
+  const [only] = operations
+  // One text is compared faster than it is looked up, and most handlers name one.
+  const applies =
+    operations.size === 1
+      ? (ctx: RequestContext): boolean => ctx.operation === only
+      : (ctx: RequestContext): boolean => operations.has(ctx.operation)
   return { when: when === undefined ? applies : (ctx) => applies(ctx) && when(ctx) }
 }
 

@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../text/bytes.ts'
 import type { Turns } from '../timing/yield-queue.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { skipSpace, skipWord } from './json-scan.ts'
-import { keyText } from './known-keys.ts'
+import { keyText } from './known-texts.ts'
 import type { Member } from './member.ts'
 import { appendElements, define, PIECE_BYTES, parseJson } from './parse-span.ts'
 

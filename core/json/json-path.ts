@@ -3,7 +3,7 @@
 import { decodeUtf8, encodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { skipSpace, skipValue } from './json-scan.ts'
-import { keyText } from './known-keys.ts'
+import { keyText } from './known-texts.ts'
 import type { FoundPlaces, Member, Span } from './member.ts'
 import { skipString } from './string-scan.ts'
 

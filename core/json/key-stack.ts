@@ -1,5 +1,5 @@
 // Tracks the keys of open objects while a JSON text is scanned. It finds duplicates without decoding the other keys.
-import { keyText, knownKeyText } from './known-keys.ts'
+import { keyText, knownKeyText } from './known-texts.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { decodeUtf8 } from '../text/bytes.ts'
 import type { Json, JsonObject } from '../types/request/canonical.ts'
 import { skipSpace, skipValue } from './json-scan.ts'
-import { keyText } from './known-keys.ts'
+import { keyText } from './known-texts.ts'
 import type { Span } from './member.ts'
 import { skipString } from './string-scan.ts'
 

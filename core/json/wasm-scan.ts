@@ -1,7 +1,7 @@
 // Scans small texts and long strings in WebAssembly (scripts/wasm/json-scan.ts). A runtime that compiles no such module, or has no vectors,
 // uses the scan in JavaScript alone.
 import { base64Bytes } from '../text/bytes.ts'
-import { knownKeyText } from './known-keys.ts'
+import { knownKeyText } from './known-texts.ts'
 import { type Member, memberAt } from './member.ts'
 import type { FewNames } from './member-names.ts'
 import { WASM_MODULE } from './wasm-module.ts'

@@ -16,8 +16,13 @@ const MOST_NAMES = 256
 /** Characters of a line that is kept. */
 const MOST_CHARS = 512
 
-/** Lines by name, as it is spelled, and value; null: the values of this name are not kept. */
-const known = new Map<string, Map<string, string> | null>()
+/** Node writes the lines of this name. */
+const NODES = 'node'
+/** The lines of this name differ in nearly every answer, so they are not kept. */
+const MANY = 'many'
+
+/** Lines by value, for each name as it is spelled. */
+const known = new Map<string, Map<string, string> | typeof NODES | typeof MANY>()
 
 /**
  * Does what `writeHead` does for a flat list of names and values. Returns false when it cannot: then nothing was done.
@@ -34,10 +39,12 @@ export function storeHead(res: ServerResponse, status: number, headers: readonly
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
     const value = headers[i + 1] as string
-    const values = known.get(name)
-    const line = values?.get(value) ?? newLine(name, value, values === undefined ? valuesOf(name) : values)
-    if (line === null) rest.push(name, value)
-    else lines += line
+    const values = known.get(name) ?? valuesOf(name)
+    if (values === NODES) rest.push(name, value)
+    else if (values === MANY) {
+      validateHeaderValue(name, value)
+      lines += `${name}: ${value}\r\n`
+    } else lines += values.get(value) ?? newLine(name, value, values)
   }
   res.statusCode = status
   res.statusMessage = message
@@ -45,24 +52,20 @@ export function storeHead(res: ServerResponse, status: number, headers: readonly
   return true
 }
 
-/** Returns null for a line that Node writes. Then Node writes the later ones of the name too: their order has a meaning. */
-function newLine(name: string, value: string, values: Map<string, string> | null): string | null {
-  if (values === null) return null
+function newLine(name: string, value: string, values: Map<string, string>): string {
   validateHeaderValue(name, value)
-  if (values.size >= MOST_VALUES || name.length + value.length > MOST_CHARS) {
-    known.set(name, null)
-    return null
-  }
   // One flat text: a sum would stay a tree of its pieces.
   const line = Buffer.from(`${name}: ${value}\r\n`, 'latin1').toString('latin1')
-  values.set(value, line)
+  if (values.size >= MOST_VALUES || name.length + value.length > MOST_CHARS) known.set(name, MANY)
+  else values.set(value, line)
   return line
 }
 
-function valuesOf(name: string): Map<string, string> | null {
-  if (known.size >= MOST_NAMES || name.length > MOST_CHARS) return null
+/** @throws TypeError for a name that is not allowed. */
+function valuesOf(name: string): Map<string, string> | typeof NODES | typeof MANY {
   validateHeaderName(name)
-  const values = READ_BY_NODE.test(name) ? null : new Map<string, string>()
+  const values = READ_BY_NODE.test(name) ? NODES : new Map<string, string>()
+  if (known.size >= MOST_NAMES || name.length > MOST_CHARS) return values === NODES ? NODES : MANY
   known.set(name, values)
   return values
 }
