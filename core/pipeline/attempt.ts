@@ -26,16 +26,27 @@ import { addressOf, proxyFor } from './upstream-url.ts'
 import { answerFacts, replaySource } from './whole-answer.ts'
 
 /** Sends the request to the attempt's candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
-export async function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
+export function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
+  try {
+    ctx.throwIfStopped()
+    const { connection, target } = attempt.candidate
+    // Checks every model id, also one from a stored route, a panel or a header.
+    checkedModelId(target.model)
+    const provider = runtime.provider(connection.provider)
+    const operation = runtime.operations.get(ctx.operation as MediaOperation)
+    // A promise that an async function returns costs three more turns of the microtask queue.
+    return operation === undefined
+      ? sendConversation(runtime, ctx, attempt, provider)
+      : sendOperation(runtime, ctx, attempt, provider, operation)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: Attempt, provider: Provider): Promise<Result> {
   const { candidate } = attempt
-  ctx.throwIfStopped()
-  const { hooks } = ctx.generation
   const { connection } = candidate
-  // Checks every model id, also one from a stored route, a panel or a header.
-  checkedModelId(candidate.target.model)
-  const provider = runtime.provider(connection.provider)
-  const operation = runtime.operations.get(ctx.operation as MediaOperation)
-  if (operation !== undefined) return sendOperation(runtime, ctx, attempt, provider, operation)
+  const { hooks } = ctx.generation
   const dialect = upstreamDialect(ctx, candidate, provider)
   attempt.wireFormat = dialect
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)

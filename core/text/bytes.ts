@@ -8,7 +8,7 @@ type NodeBuffer = Uint8Array & {
 interface BufferLike {
   from(source: ArrayBufferLike, offset: number, length: number): NodeBuffer
   from(source: string, encoding?: string): Uint8Array
-  concat(list: readonly Uint8Array[], total?: number): Uint8Array
+  allocUnsafe(length: number): Uint8Array
   byteLength(text: string): number
   allocUnsafeSlow(length: number): Uint8Array
 }
@@ -98,8 +98,9 @@ export function newBytes(length: number): Uint8Array {
 
 export function concatBytes(list: readonly Uint8Array[]): Uint8Array {
   if (list.length === 1) return list[0] as Uint8Array
-  if (NodeBuffer) return NodeBuffer.concat(list)
-  const out = new Uint8Array(list.reduce((sum, chunk) => sum + chunk.length, 0))
+  let total = 0
+  for (const chunk of list) total += chunk.length
+  const out = NodeBuffer ? NodeBuffer.allocUnsafe(total) : new Uint8Array(total)
   let at = 0
   for (const chunk of list) {
     out.set(chunk, at)
