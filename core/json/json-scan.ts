@@ -6,7 +6,7 @@ import { KeyStack } from './key-stack.ts'
 import { type Member, memberAt } from './member.ts'
 import type { FewNames, NameRecorder } from './member-names.ts'
 import { checkedRest, checkedString, malformed, skipString } from './string-scan.ts'
-import { smallObject } from './wasm-scan.ts'
+import { forgetPart, smallObject } from './wasm-scan.ts'
 
 const MAX_DEPTH = 128
 /** Known APIs have fewer than 100 members. The scan keeps an object and a name for each one. */
@@ -71,6 +71,7 @@ export function objectScan(
   function step(steps: number): Map<string, Member> | null {
     let at = from
     let left = steps
+    forgetPart()
     const part = steps === Number.POSITIVE_INFINITY ? bytes.length : STRING_PART_BYTES
     if (open.depth === 0 && bytes[at] !== 0x7b) throw malformed(bytes, at, 'a JSON object is required')
     // Each turn consumes one value or one opening bracket.

@@ -5,7 +5,7 @@ import { restOfString } from './wasm-scan.ts'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 /** The bytes of a string that are read here: most names and values are shorter. */
-const HEAD_BYTES = 128
+const HEAD_BYTES = 32
 
 /**
  * Checks the string whose opening quote is at `at`, and returns the offset after its closing quote. A string that is longer than `most`

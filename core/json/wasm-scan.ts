@@ -16,7 +16,7 @@ interface Scanner {
   readonly text: Uint8Array
   readonly words: Int32Array
   readonly scan: (length: number, from: number) => number
-  readonly rest: (length: number) => number
+  readonly rest: (from: number, length: number) => number
 }
 
 let scanner: Scanner | null | undefined
@@ -38,6 +38,7 @@ export function smallObject(bytes: Uint8Array, names: FewNames | null): Map<stri
   if (scanner === undefined) scanner = loaded()
   if (scanner === null || bytes.length > TEXT_BYTES) return null
   const { text, words, scan } = scanner
+  part.of = null
   text.set(bytes)
   const count = scan(bytes.length, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0)
   if (count < 0) return null
@@ -51,25 +52,34 @@ export function smallObject(bytes: Uint8Array, names: FewNames | null): Map<stri
   return members
 }
 
-/** Bytes of a long string that are read first. Each further part is eight times as long, so that little is copied in vain. */
-const FIRST_PART = 1024
+/** The part of a text that is in the module's memory. A text is read in order, so each byte is copied once. */
+const part = { of: null as Uint8Array | null, from: 0, to: 0 }
+
+/** Call it before a scan: the bytes of a text may be others than in the last one. */
+export function forgetPart(): void {
+  part.of = null
+}
 
 /**
- * Reads on in a string, up to `to`. Returns the offset after its closing quote; `~at`: the string in JavaScript goes on at this place, with a quote,
- * a backslash or a control character, or with the end of the text.
+ * Reads on in a string, up to `to` or some KiB further. Returns the offset after its closing quote; `~at`: the string goes on in JavaScript
+ * at this place, with an escape, a control character or more plain text.
  */
 export function restOfString(bytes: Uint8Array, from: number, to: number): number {
   if (scanner === undefined) scanner = loaded()
   if (scanner === null) return ~from
   const { text, rest } = scanner
   let at = from
-  for (let size = FIRST_PART; at < to; size = Math.min(8 * size, TEXT_BYTES)) {
-    const part = bytes.subarray(at, Math.min(at + size, to))
-    text.set(part)
-    const end = rest(part.length)
-    if (end > 0) return at + end
-    at += ~end
-    if (~end < part.length) break
+  while (at < to) {
+    if (part.of !== bytes || at < part.from || at >= part.to) {
+      part.of = bytes
+      part.from = at
+      part.to = Math.min(at + TEXT_BYTES, bytes.length)
+      text.set(bytes.subarray(at, part.to))
+    }
+    const end = rest(at - part.from, part.to - part.from)
+    if (end > 0) return part.from + end
+    at = part.from + ~end
+    if (at < part.to) break
   }
   return ~at
 }

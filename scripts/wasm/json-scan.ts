@@ -158,12 +158,12 @@ function isSame(other: usize, start: usize, end: usize): bool {
 }
 
 /**
- * Reads on in a string of which the module has `length` bytes. Returns the offset after its closing quote; `~at` for the place of a fault,
+ * Reads on at `from` in a string, of whose text the module has `length` bytes. Returns the offset after its closing quote; `~at` for the place of a fault,
  * of an escape without its end, or of the end of these bytes.
  */
-export function rest(length: i32): i32 {
+export function rest(from: i32, length: i32): i32 {
   store<u8>(TEXT + <usize>length, 0)
-  const end = textEnd(TEXT)
+  const end = textEnd(TEXT + <usize>from)
   return end !== 0 ? <i32>(end - TEXT) : ~(<i32>(stopped - TEXT))
 }
 
