@@ -1,3 +1,4 @@
+// Where the members of a scanned JSON object lie in its bytes, with what later reads keep of them.
 import type { Searchable } from '../text/bytes.ts'
 
 export interface Span {

@@ -6,6 +6,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 /** The bytes of a string that are read here: most names and values are shorter. */
 const HEAD_BYTES = 32
+/** The same for a string that was scanned before: the platform looks for the quote of a longer one. */
+const SKIPPED_BYTES = 128
 
 /**
  * Checks the string whose opening quote is at `at`, and returns the offset after its closing quote. A string that is longer than `most`
@@ -57,7 +59,7 @@ function isHex(byte: number | undefined): boolean {
 
 /** Returns the offset after the string at `at` of a text that was scanned before. */
 export function skipString(bytes: Uint8Array, at: number): number {
-  const head = Math.min(at + HEAD_BYTES, bytes.length)
+  const head = Math.min(at + SKIPPED_BYTES, bytes.length)
   at++
   while (at < head) {
     const byte = bytes[at]
