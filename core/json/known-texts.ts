@@ -16,16 +16,16 @@ export function keyText(bytes: Uint8Array, start: number, end: number): string {
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
 }
 
-const known = new Map<number, KnownText>()
+const keys = new Map<number, KnownText>()
 
 /** Returns the same as `keyText`, for a key without escapes whose hash is `hash`. */
 export function knownKeyText(bytes: Uint8Array, hash: number, start: number, end: number): string {
   if (end - start > KNOWN_KEY_BYTES) return keyText(bytes, start, end)
-  const key = known.get(hash)
+  const key = keys.get(hash)
   if (key !== undefined && isSame(bytes, start + 1, end - 1, key.bytes)) return key.text
   const text = keyText(bytes, start, end)
-  if (known.size >= KNOWN_KEYS) known.clear()
-  known.set(hash, { text, bytes: bytes.slice(start + 1, end - 1) })
+  if (keys.size >= KNOWN_KEYS) keys.clear()
+  keys.set(hash, { text, bytes: bytes.slice(start + 1, end - 1) })
   return text
 }
 

@@ -154,7 +154,7 @@ class CandidateAttempts {
   }
 
   #open(): Attempt {
-    this.#startedAt = this.#ctx.lastReadAt = this.#runtime.clock.monotonic()
+    this.#startedAt = this.#runtime.clock.monotonic()
     const attempt: Attempt = { candidate: this.#candidate, startedAt: this.#runtime.clock.now() }
     this.#ctx.add(attempt)
     return attempt

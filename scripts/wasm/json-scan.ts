@@ -158,8 +158,8 @@ function isSame(other: usize, start: usize, end: usize): bool {
 }
 
 /**
- * Reads on at `from` in a string, of whose text the module has `length` bytes. Returns the offset after its closing quote; `~at` for the place of a fault,
- * of an escape without its end, or of the end of these bytes.
+ * Reads on at `from` in a string. The module has `length` bytes of its text. Returns the offset after the closing quote; `~at` for the
+ * place of a fault, of an escape without its end, or of the end of these bytes.
  */
 export function rest(from: i32, length: i32): i32 {
   store<u8>(TEXT + <usize>length, 0)

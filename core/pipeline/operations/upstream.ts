@@ -53,7 +53,7 @@ export class UpstreamCalls implements OperationUpstream {
     this.#call = call
     this.#provider = provider
     this.#served = served
-    this.#startedAt = ctx.lastReadAt
+    this.#startedAt = runtime.clock.monotonic()
   }
 
   get model(): string {

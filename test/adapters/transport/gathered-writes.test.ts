@@ -1,16 +1,14 @@
 // Pieces that leave in one buffer: the buffer is used again only when nobody holds its bytes.
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net'
+import { type Server, Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { writeLate } from '../../../adapters/transport/late-writes.ts'
+import { lateSocket, listening } from './late-sockets.ts'
 
 let server: Server
 beforeEach(async () => {
-  server = createServer({ pauseOnConnect: true })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  server = await listening({ pauseOnConnect: true })
 })
 afterEach(() => {
   vi.restoreAllMocks()
@@ -18,15 +16,6 @@ afterEach(() => {
 })
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-async function pair(): Promise<{ socket: Socket; peer: Socket }> {
-  const accepted = once(server, 'connection')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  const [peer] = (await accepted) as [Socket]
-  await (socket.connecting ? once(socket, 'connect') : null)
-  writeLate(socket)
-  return { socket, peer }
-}
 
 function writeTogether(socket: Socket, pieces: readonly (string | Uint8Array)[]): void {
   socket.cork()
@@ -39,7 +28,7 @@ function writeTogether(socket: Socket, pieces: readonly (string | Uint8Array)[])
 
 it('pieces of a cork leave in one write without a list', async () => {
   const lists = vi.spyOn(Socket.prototype, '_writev' as never)
-  const { socket, peer } = await pair()
+  const { socket, peer } = await lateSocket(server)
   writeTogether(socket, ['head \u00fc\r\n', Buffer.from('bödy'), 'tail'])
   await turn()
   expect(lists).not.toHaveBeenCalled()
@@ -52,7 +41,7 @@ it('pieces of a cork leave in one write without a list', async () => {
 
 it('a peer that reads late gets its own bytes, whatever was written to others meanwhile', async () => {
   const pairs = []
-  for (let at = 0; at < 4; at++) pairs.push(await pair())
+  for (let at = 0; at < 4; at++) pairs.push(await lateSocket(server))
   const sent = pairs.map((): Buffer[] => [])
   // More than the system takes for one socket: later writes wait with their bytes.
   for (let round = 0; round < 300; round++) {

@@ -1,16 +1,14 @@
 // When the bytes of a socket leave, and that all of them do.
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net'
+import { type Server, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { writeLate } from '../../../adapters/transport/late-writes.ts'
+import { lateSocket, listening } from './late-sockets.ts'
 
 let server: Server
 beforeEach(async () => {
-  server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  server = await listening()
 })
 afterEach(() => {
   vi.restoreAllMocks()
@@ -21,11 +19,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A socket that writes late, and what its peer receives until its end. */
 async function pair(): Promise<{ socket: Socket; received: Promise<Buffer> }> {
-  const accepted = once(server, 'connection')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  const [peer] = (await accepted) as [Socket]
-  await (socket.connecting ? once(socket, 'connect') : null)
-  writeLate(socket)
+  const { socket, peer } = await lateSocket(server)
   const received = buffer(peer).finally(() => peer.destroy())
   received.catch(() => {})
   return { socket, received }
