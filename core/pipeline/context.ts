@@ -31,6 +31,7 @@ import type {
 } from '../types/request/context.ts'
 import type { CodecContext, WireBody } from '../types/request/dialect.ts'
 import type { HostContext } from '../types/request/host.ts'
+import type { Result } from '../types/request/result.ts'
 import type { StreamFacts } from '../types/request/stream.ts'
 import { type ContextInit, textOrNull } from './context-init.ts'
 import { editable } from './editable.ts'
@@ -79,6 +80,8 @@ export class RequestState implements RequestContext {
   stages: StreamStages | null | undefined = undefined
   ticking: Ticket<Ticking> | null = null
   facts: StreamFacts | null = null
+  /** The last answer of an upstream: the caller gets it, unless a plugin asks again or throws. */
+  lastAnswer: Result | null = null
   /** Bytes of a large whole answer, which is written in several turns of the event loop; 0: every other answer. */
   answerBytes = 0
   lastReadAt: number

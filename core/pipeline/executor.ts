@@ -12,6 +12,7 @@ import type { Result } from '../types/request/result.ts'
 import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
+import { discardLastAnswer } from './steps.ts'
 
 /** Returns the first result. @throws GatewayError: the caller's final error after every candidate failed. */
 export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
@@ -98,6 +99,7 @@ class CandidateAttempts {
     this.#ctx = ctx
     this.#candidate = candidate
     this.#walk = walk
+    discardLastAnswer(runtime, ctx)
     ctx.candidate = candidate
     ctx.upstreamHeaders = null
     this.attempt = this.#open()
@@ -111,6 +113,7 @@ class CandidateAttempts {
   }
 
   returned(result: Result): void {
+    if (this.#ctx.generation.hooks.attempt === null) this.#ctx.lastAnswer = result
     this.#close(null)
     this.attempt.action = 'returned'
     if (result.kind === 'stream') this.attempt.ttftMs = this.attempt.latencyMs as number
@@ -131,7 +134,12 @@ class CandidateAttempts {
       return Promise.reject(error)
     }
     this.#called = true
-    return sendAttempt(this.#runtime, this.#ctx, this.attempt).catch(this.#failed)
+    return sendAttempt(this.#runtime, this.#ctx, this.attempt).then(this.#answered, this.#failed)
+  }
+
+  readonly #answered = (result: Result): Result => {
+    this.#ctx.lastAnswer = result
+    return result
   }
 
   readonly #failed = (thrown: unknown): never => {
@@ -150,6 +158,7 @@ class CandidateAttempts {
     this.attempt.action ??= failure?.upstream?.field ? 'retry_stripped_field' : 'retried'
     this.#failure = null
     this.#walk.retries++
+    discardLastAnswer(this.#runtime, this.#ctx)
     this.attempt = this.#open()
   }
 

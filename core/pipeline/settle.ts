@@ -9,7 +9,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { Outcome, Step } from '../types/request/context.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
-import { finalUsage, ownStep } from './steps.ts'
+import { cancelLastAnswer, finalUsage, ownStep, readFacts } from './steps.ts'
 import { RequestUnit } from './unit.ts'
 
 export interface Ending {
@@ -43,6 +43,8 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
   const aborted = ctx.stopped?.status === 499
   const broken = ending.error !== null && ending.status === 200
   const cutShort = broken || aborted
+  readFacts(ctx)
+  if (ending.error !== null) cancelLastAnswer(ctx)
   const usage = finalUsage(ctx, cutShort)
   const step = ownStep(runtime, ctx, usage, cutShort ? (aborted ? 499 : 502) : ending.status)
   const steps = step === null ? ctx.steps : [...ctx.steps, step]

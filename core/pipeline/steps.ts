@@ -7,6 +7,7 @@ import type { Usage } from '../types/request/answer.ts'
 import type { Candidate, Step } from '../types/request/context.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
+import { answerFacts } from './whole-answer.ts'
 
 /** Returns the bill of this request's own upstream call; null when no upstream answered: nothing is billed. */
 export function ownStep(runtime: Runtime, ctx: RequestState, usage: Usage, status: number): Step | null {
@@ -47,6 +48,32 @@ function stepOf(runtime: Runtime, ctx: RequestState, candidate: Candidate, usage
  */
 export function bookDiscarded(runtime: Runtime, ctx: RequestState, candidate: Candidate, usage: Usage, status: number): void {
   ctx.steps.push(stepOf(runtime, ctx, candidate, usage, status))
+}
+
+/** Books the last answer when the request asks an upstream again, because a plugin around the attempts discarded it. */
+export function discardLastAnswer(runtime: Runtime, ctx: RequestState): void {
+  const { lastAnswer, candidate } = ctx
+  if (lastAnswer === null || candidate === null) return
+  readFacts(ctx)
+  cancelLastAnswer(ctx)
+  ctx.lastAnswer = null
+  if (ctx.facts === null || ctx.operation === 'count_tokens') return
+  bookDiscarded(runtime, ctx, candidate, finalUsage(ctx, !ctx.facts.terminal), 200)
+  ctx.facts = null
+}
+
+/** Ends the upstream call of a stream that the caller will not get. */
+export function cancelLastAnswer({ lastAnswer }: RequestState): void {
+  if (lastAnswer?.kind === 'stream') lastAnswer.source.cancel()
+  else if (lastAnswer?.kind === 'answer') lastAnswer.reply.stream?.source.cancel()
+}
+
+/** Reads the facts of an answer that did not get as far as the caller's side. */
+export function readFacts(ctx: RequestState): void {
+  const { lastAnswer } = ctx
+  if (lastAnswer === null || ctx.facts !== null) return
+  if (lastAnswer.kind === 'full') ctx.facts = answerFacts(lastAnswer.response)
+  else if (lastAnswer.kind === 'stream') ctx.facts = lastAnswer.source.facts
 }
 
 /**
