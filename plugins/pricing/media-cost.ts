@@ -10,7 +10,8 @@ export function mediaCost(prices: MediaPrices, units: MediaUnits): number | null
   const billed: readonly (readonly [count: number | undefined, price: number | undefined])[] = [
     [units.images, perImage],
     [units.characters, perCharacter],
-    [units.seconds, perSecond],
+    // The seconds of speech are estimated: a price for its characters is exact.
+    [perCharacter === undefined || units.characters === undefined ? units.seconds : undefined, perSecond],
     [units.pages, perPage],
     [units.queries, perQuery],
   ]

@@ -6,6 +6,7 @@ import type { MediaUnits } from '../../core/types/request/answer.ts'
 import { chargeOf, type MarkupRules } from './markup.ts'
 import { mediaCost } from './media-cost.ts'
 import type { Resolver } from './resolver.ts'
+import { spokenUsage } from './spoken-usage.ts'
 import { isLoopback } from './sync/sync.ts'
 import { mediaPrices, tokenCost } from './token-cost.ts'
 
@@ -104,7 +105,7 @@ export function priceService({ resolver, owners, listed, origins, markup }: Pric
       const { ref, borrowed } = origins.get(price) ?? BUILTIN
       // A model on a loopback address is free, even if its name matches a priced public model.
       if (borrowed && owners.isLocal(connection)) return FREE
-      const costNano = tokenCost(price, usage)
+      const costNano = tokenCost(price, spokenUsage(usage))
       return { costNano, chargeNano: chargeOf(costNano, orgId, call, markup()), ref }
     },
   }

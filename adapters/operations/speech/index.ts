@@ -10,6 +10,7 @@ import { isObject, numberField, others, textField } from '../../dialects/shared/
 import { modelOf } from '../embeddings/caller.ts'
 import { NO_TEXTS } from '../shared/texts.ts'
 import { googleSpeech } from './google.ts'
+import { spokenUnits } from './spoken.ts'
 import { deepgramSpeech, elevenlabsSpeech, openaiSpeech } from './vendors.ts'
 
 const FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
@@ -87,7 +88,7 @@ export const speech: OperationDriver<'speech'> = {
   ],
   input: spoken,
   output: NO_TEXTS,
-  estimate: ({ input }) => ({ units: { characters: [...input].length } }),
+  estimate: (request) => ({ units: spokenUnits(request) }),
   encode: ({ audio, contentType }, { sse }) =>
     sse && contentType.startsWith('audio/') ? asEvents(audio as Uint8Array) : { contentType, body: audio },
   codecs: { openai: openaiSpeech, elevenlabs: elevenlabsSpeech, deepgram: deepgramSpeech, google: googleSpeech },

@@ -7,11 +7,13 @@ import type {
   UpstreamRequest,
 } from '../../../core/types/operations/operation.ts'
 import type { SpeechAnswer, SpeechRequest } from '../../../core/types/operations/operations.ts'
-import type { Frozen, JsonObject } from '../../../core/types/request/canonical.ts'
+import type { MediaUnits, Usage } from '../../../core/types/request/answer.ts'
+import type { Frozen, Json, JsonObject } from '../../../core/types/request/canonical.ts'
 import { passedEvents, usageWatch } from '../shared/events.ts'
 import { begun, collected, passedOn } from '../shared/frames.ts'
 import { leftOut } from '../shared/left-out.ts'
 import { reportedUsage, usageOf } from '../shared/usage.ts'
+import { spokenUnits } from './spoken.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
@@ -31,7 +33,7 @@ async function streamed(
   upstream: OperationUpstream,
   call: UpstreamRequest,
 ): Promise<OperationReply<SpeechAnswer>> {
-  const units = { characters: [...request.input].length }
+  const units = spokenUnits(request)
   const usage = usageOf({ units })
   const type = request.sse ? 'text/event-stream; charset=utf-8' : (TYPES[formatOf(request)] as string)
   const answer = await begun(await upstream.stream({ ...call, accept: request.sse ? 'text/event-stream' : type }))
@@ -49,9 +51,15 @@ async function streamed(
     stream: {
       contentType: type,
       source: request.sse ? passedEvents(answer, watch.seen) : passedOn(answer),
-      usage: () => reportedUsage(watch.last(), units) ?? usage,
+      usage: () => reported(watch.last(), units) ?? usage,
     },
   }
+}
+
+/** Returns the usage of the last event. All its output is audio. */
+function reported(wire: Json | undefined, { characters }: MediaUnits): Usage | null {
+  const usage = reportedUsage(wire, { characters })
+  return usage === null ? null : { ...usage, outputAudio: usage.outputTotal }
 }
 
 export const openaiSpeech: OperationCodec<'speech'> = async (request, upstream) => {
