@@ -8,8 +8,9 @@ import { milliseconds } from '../output/figures.ts'
 import { printable, printJson, say, styled } from '../output/table.ts'
 import { mayAsk } from '../terminal.ts'
 import { existingConfig } from './existing-config.ts'
+import type { FirstRequest } from './first-request.ts'
 import { type Kept, keep } from './keep-step.ts'
-import { clientKey, keyWords } from './key-step.ts'
+import { type ClientKey, clientKey, keyWords } from './key-step.ts'
 import { type Connected, connect } from './provider-step.ts'
 import { choose } from './questions.ts'
 import { request, requestWords } from './request-step.ts'
@@ -54,31 +55,48 @@ export const init = action({
     const connected = skips.has('provider') ? null : await connect(given, asks, skips.has('test'))
     told(1, 'provider', connected === null ? 'skipped' : `${connected.draft.provider}/${connected.draft.label}`)
     told(2, 'test', testWords(connected))
-    const { key, sent } = await withControlPlane(
-      given,
-      async (plane) => {
-        const key = skips.has('key') ? null : await clientKey(plane, given['client-key'], asks)
-        told(3, 'key', keyWords(key))
-        // Shown now: Ctrl-C at a later question must not lose it.
-        if (key?.key !== undefined && !given.json) console.log(key.key)
-        const sent = skips.has('request') ? null : await request(plane, connected, key, given.model)
-        told(4, 'request', sent === null ? 'skipped' : requestWords(sent))
-        return { key, sent }
-      },
-      { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' },
-    )
-    const kept = connected === null || skips.has('keep') ? null : await keptWhere(given, connected, asks, file.path)
-    told(5, 'keep', kept?.words ?? 'skipped')
-    const code = sent !== null && sent.status >= 400 ? 1 : 0
-    if (given.json) {
-      const { provider, label } = connected?.draft ?? { provider: null, label: null }
-      printJson({ provider, label, test: connected?.test ?? null, kept: kept?.where ?? null, key, request: sent })
-      return code
+    const done: Done = { key: null, sent: null, kept: null }
+    const report = (): void => {
+      if (given.json) printJson(reportOf(connected, done))
     }
+    try {
+      await withControlPlane(
+        given,
+        async (plane) => {
+          done.key = skips.has('key') ? null : await clientKey(plane, given['client-key'], asks)
+          told(3, 'key', keyWords(done.key))
+          // Shown now: Ctrl-C at a later question must not lose it.
+          if (done.key?.key !== undefined && !given.json) console.log(done.key.key)
+          done.sent = skips.has('request') ? null : await request(plane, connected, done.key, given.model)
+          told(4, 'request', done.sent === null ? 'skipped' : requestWords(done.sent))
+        },
+        { PRICING_SYNC_ENABLED: 'false', HEALTH_CHECK_INTERVAL_SECS: '0' },
+      )
+      if (connected !== null && !skips.has('keep')) done.kept = await keptWhere(given, connected, asks, file.path)
+    } catch (error) {
+      // The secret of a new key is shown only once.
+      if (done.key?.key !== undefined) report()
+      throw error
+    }
+    told(5, 'keep', done.kept?.words ?? 'skipped')
+    const code = done.sent !== null && done.sent.status >= 400 ? 1 : 0
+    report()
+    if (given.json) return code
     say.info('Next: `hookgate serve`, then open http://127.0.0.1:8788 in a browser.')
     return code
   },
 })
+
+interface Done {
+  key: ClientKey | null
+  sent: FirstRequest | null
+  kept: Kept | null
+}
+
+function reportOf(connected: Connected | null, { key, sent, kept }: Done) {
+  const { provider, label } = connected?.draft ?? { provider: null, label: null }
+  return { provider, label, test: connected?.test ?? null, kept: kept?.where ?? null, key, request: sent }
+}
 
 function told(number: number, step: string, words: string): void {
   say.log(`  ${styled(String(number), 'dim')} ${step.padEnd(9)} ${printable(words)}`)

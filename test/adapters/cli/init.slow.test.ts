@@ -1,6 +1,6 @@
 // `hookgate init`: scripted, repeated, refused, and on a terminal.
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -76,6 +76,14 @@ it('--key-env: the file names the variable, and the key is nowhere', async () =>
   expect(file + stdout + stderr).not.toContain(KEY)
   expect(existsSync(join(cwd, '.env'))).toBe(false)
 })
+
+it('--json: a failure after the key was made still prints its secret', async () => {
+  const cwd = folder({})
+  symlinkSync(join(cwd, 'missing', 'file.ts'), join(cwd, 'gateway.config.ts'))
+  const { code, stdout } = await init(['--yes', '--provider', 'echo', '--json'], {}, cwd)
+  expect(code).not.toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ kept: null, key: { key: expect.stringMatching(/^gw_/) }, request: { status: 200 } })
+}, 60_000)
 
 it('--keep database: no file, and the row is made once', async () => {
   const args = ['--yes', ...acme(), '--key-env', 'ACME_TOKEN', '--keep', 'database', '--skip', 'key']
