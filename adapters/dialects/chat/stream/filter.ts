@@ -7,6 +7,7 @@ import type { GatewayErrorShape } from '../../../../core/types/error.ts'
 import type { JsonObject } from '../../../../core/types/request/canonical.ts'
 import type { CodecContext, FrameFilter, SseFrame } from '../../../../core/types/request/dialect.ts'
 import type { StreamFacts } from '../../../../core/types/request/stream.ts'
+import { RepeatedFrame } from '../../shared/repeated-frame.ts'
 import { inBandError } from '../errors.ts'
 import { decodeFinish } from '../finish.ts'
 import { isObject, text } from '../read.ts'
@@ -34,21 +35,28 @@ class ChatFrameFilter implements FrameFilter {
   /** Number of choices without a finish. */
   #open = 0
   #over = false
+  readonly #repeated = new RepeatedFrame()
 
   constructor(codec: CodecContext) {
     this.#codec = codec
   }
 
   frame(frame: SseFrame): Uint8Array | string | null {
+    if (this.#over) return null
+    const repeated = this.#repeated.textBytes(frame.bytes)
+    if (repeated >= 0) {
+      this.facts.contentBytes += repeated
+      return frame.bytes
+    }
     const { data } = frame
     // An empty data line makes clients throw. Comments are dropped: the gateway sends its own heartbeats.
-    if (this.#over || data === '') return null
+    if (data === '') return null
     if (data.startsWith('[DONE]')) return this.#done()
     const chunk = parseObject(data)
     if (chunk === null) return this.#fail(GatewayError.protocol('The upstream sent a stream event that is not valid JSON.'))
     const error = inBandError(chunk, 'stream')
     if (error !== null) return this.#fail(error)
-    return this.#chunk(chunk, data, frame.bytes)
+    return this.#chunk(chunk, frame)
   }
 
   end(): string {
@@ -64,7 +72,8 @@ class ChatFrameFilter implements FrameFilter {
     return errorFrame(this.#head ?? this.#newHead({}), error)
   }
 
-  #chunk(chunk: JsonObject, data: string, bytes: Uint8Array): Uint8Array | string | null {
+  #chunk(chunk: JsonObject, frame: SseFrame): Uint8Array | string | null {
+    const { data, bytes } = frame
     this.#head ??= text(chunk.id) === undefined ? null : this.#newHead(chunk)
     const usage = findUsage(chunk)
     if (usage !== null) this.#sawUsage(usage)
@@ -83,7 +92,14 @@ class ChatFrameFilter implements FrameFilter {
       }
       if (this.#hasChoices) this.facts.terminal = this.#open === 0
     }
-    return this.#written(chunk, usage !== null, edited, data, bytes)
+    const out = this.#written(chunk, usage !== null, edited, data, bytes)
+    if (out === bytes && usage === null && choices?.length === 1) this.#remember(frame, choices[0] as JsonObject)
+    return out
+  }
+
+  #remember(frame: SseFrame, { finish_reason, delta }: JsonObject): void {
+    if (text(finish_reason) !== undefined || !isObject(delta) || !hasOnlyText(delta)) return
+    this.#repeated.learn(frame, delta.content as string, contentIn)
   }
 
   #choice(choice: JsonObject, position: number): boolean {
@@ -187,6 +203,21 @@ class ChatFrameFilter implements FrameFilter {
     this.facts.error = error
     return null
   }
+}
+
+function hasOnlyText(delta: JsonObject): boolean {
+  if (typeof delta.content !== 'string') return false
+  for (const name in delta) {
+    const value = delta[name]
+    const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
+    if (name !== 'content' && name !== 'role' && !isEmpty) return false
+  }
+  return true
+}
+
+/** The text that the filter counts in a chunk. */
+function contentIn(chunk: unknown): unknown {
+  return (chunk as { choices?: { delta?: { content?: unknown } }[] } | null)?.choices?.[0]?.delta?.content
 }
 
 const NULL_USAGE = ',"usage":null'
