@@ -1,4 +1,4 @@
-// What a spoken text takes. Vendors that answer with plain audio report neither seconds nor tokens.
+// Characters and seconds of a spoken text. Vendors that answer with plain audio report neither seconds nor tokens.
 
 import type { SpeechRequest } from '../../../core/types/operations/operations.ts'
 import type { MediaUnits } from '../../../core/types/request/answer.ts'
