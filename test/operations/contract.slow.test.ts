@@ -20,13 +20,16 @@ const USAGE: Readonly<Record<MediaOperation, OperationContract['usage']>> = {
   moderations: { inputTotal: 0, outputTotal: 0 },
   ocr: { units: { pages: 1 } },
   images: {},
-  speech: { units: { characters: 13 } },
+  speech: { units: { characters: 13, seconds: 1 } },
   transcription: {},
   compact: { inputTotal: 50, outputTotal: 10 },
   completions: { inputTotal: 7, outputTotal: 3 },
   search: { units: { queries: 1 } },
   web_fetch: { units: { pages: 1 } },
 }
+
+/** Google reports tokens, so its seconds are not estimated. */
+const REPORTED_SPEECH = { units: { characters: 13 } }
 
 function contractOf({ operation, codec, provider, model }: CodecCase): OperationContract {
   const asked = OPERATION_CASES[operation]
@@ -40,7 +43,7 @@ function contractOf({ operation, codec, provider, model }: CodecCase): Operation
     vendor: operationReply,
     received: (requests) => checkCarried(requests, asked, LEFT_OUT),
     answered: ({ json, bytes, contentType }) => asked.check({ json, bytes: Buffer.from(bytes), type: contentType }),
-    usage: USAGE[operation],
+    usage: codec === 'google' && operation === 'speech' ? REPORTED_SPEECH : USAGE[operation],
   }
 }
 
