@@ -20,10 +20,10 @@ import { sendOperation } from './operations/attempt.ts'
 import { inlineRemote } from './remote-media.ts'
 import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
-import { bookDiscarded, finalUsage } from './steps.ts'
+import { discardLastAnswer } from './steps.ts'
 import { callUpstream } from './upstream.ts'
 import { addressOf, proxyFor } from './upstream-url.ts'
-import { answerFacts, replaySource } from './whole-answer.ts'
+import { replaySource } from './whole-answer.ts'
 
 /** Sends the request to the attempt's candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
 export function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
@@ -95,9 +95,8 @@ async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: At
     const result = await send()
     if (result.kind !== 'full' || !isMalformed(result, ctx)) return result
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
-    ctx.facts ??= answerFacts(result.response)
-    bookDiscarded(runtime, ctx, candidate, finalUsage(ctx, false), 200)
-    ctx.facts = null
+    ctx.lastAnswer = result
+    discardLastAnswer(runtime, ctx)
     return await send()
   } catch (error) {
     const own = GatewayError.from(error)

@@ -50,7 +50,7 @@ export function bookDiscarded(runtime: Runtime, ctx: RequestState, candidate: Ca
   ctx.steps.push(stepOf(runtime, ctx, candidate, usage, status))
 }
 
-/** Books the last answer when the request asks an upstream again, because a plugin around the attempts discarded it. */
+/** Books the last answer before the request asks an upstream again. The caller does not get it, but the vendor charged it. */
 export function discardLastAnswer(runtime: Runtime, ctx: RequestState): void {
   const { lastAnswer, candidate } = ctx
   if (lastAnswer === null || candidate === null) return
@@ -68,7 +68,7 @@ export function cancelLastAnswer({ lastAnswer }: RequestState): void {
   else if (lastAnswer?.kind === 'answer') lastAnswer.reply.stream?.source.cancel()
 }
 
-/** Reads the facts of an answer that did not get as far as the caller's side. */
+/** Reads the facts of an upstream answer that was not sent to the caller. */
 export function readFacts(ctx: RequestState): void {
   const { lastAnswer } = ctx
   if (lastAnswer === null || ctx.facts !== null) return

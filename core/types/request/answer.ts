@@ -57,7 +57,7 @@ export interface MediaUnits {
   quality?: string
   /** Unicode code points of synthesized speech. */
   characters?: number
-  /** Seconds of audio. */
+  /** Seconds of audio. For speech, an estimate from its text. */
   seconds?: number
   pages?: number
   queries?: number

@@ -1,4 +1,4 @@
-// A frame that repeats an earlier one but for its text is not parsed. Nobody may see a difference.
+// The filter does not parse a frame that differs from an earlier frame only in its text. Its output and its facts must not change.
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { chunk, codec, filter, usageChunk } from './support.ts'
