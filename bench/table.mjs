@@ -1,7 +1,8 @@
-// npm run bench -- --table [--node PATH]... [--workers 4] [--peers] [--rounds 5] [--seconds 2] [--json]: the table of docs/performance.md. CPU
+// npm run bench -- --table [--node PATH]... [--workers 4] [--peers] [--bodies] [--rounds 5] [--seconds 2] [--json]: the table of docs/performance.md. CPU
 // time per request and per chunk of the bare proxy, the kernel and the whole gateway, each at its own saturation, on this Node and on each
 // other --node.
 //
+//   --bodies      bodies of a megabyte and an image of 10 MB too, in ms
 //   --workers 4   the gateway with four worker processes too: the CPU time of all of them, on one core
 //   --warm 0.1    a tenth of the warm-up, to try the command out
 //   --peers       Portkey's gateway too; it installs the package into a temporary directory, so it needs the npm registry
@@ -24,12 +25,13 @@ const { values } = parseArgs({
     node: { type: 'string', multiple: true, default: [] },
     workers: { type: 'string', default: '1' },
     peers: { type: 'boolean', default: false },
+    bodies: { type: 'boolean', default: false },
     table: { type: 'boolean' },
     json: { type: 'boolean', default: false },
   },
 })
 const MOCK = 9209
-const PHASES = [
+const SMALL = [
   {
     title: 'chat → chat',
     unit: 'request',
@@ -50,6 +52,13 @@ const PHASES = [
   },
   { title: 'embeddings', unit: 'request', path: '/v1/embeddings', body: (model) => bodies.embeddings(model), warm: 5000 },
 ]
+const CHAT = { unit: 'body', path: '/v1/chat/completions' }
+const LARGE = [
+  { ...CHAT, title: '1 MB', body: (model) => bodies.big(model, 1 << 20), conns: 8, warm: 300 },
+  { ...CHAT, title: '1 MB of tool calls', body: (model) => bodies.agent(model, 1 << 20), conns: 8, warm: 300 },
+  { ...CHAT, title: 'image of 10 MB', body: (model) => bodies.image(model, 10 << 20), conns: 4, warm: 40 },
+]
+const PHASES = values.bodies ? [...SMALL, ...LARGE] : SMALL
 const say = (line) => process.stderr.write(`${line}\n`)
 const folder = mkdtempSync(join(tmpdir(), 'hookgate-table-'))
 const upstream = `http://127.0.0.1:${MOCK}`
@@ -91,16 +100,17 @@ async function warm(target) {
   }
 }
 
-/** Returns µs of CPU time. */
+/** Returns CPU time: µs, ms for a large body. */
 async function measured(target, phase, seconds) {
   const { cpu } = await phaseOf(target, phase, seconds)
-  return phase.unit === 'chunk' ? cpu.us_per_chunk : cpu.us_per_request
+  if (phase.unit === 'chunk') return cpu.us_per_chunk
+  return phase.unit === 'body' ? cpu.us_per_request / 1000 : cpu.us_per_request
 }
 
 /** @throws Error when a request failed, because then the figures are meaningless. */
-async function phaseOf(target, { title, path, body, unit }, seconds) {
+async function phaseOf(target, { title, path, body, unit, conns = 64 }, seconds) {
   const result = await runPhase(
-    { path, body: body(target.model), conns: 64, seconds, perChunk: unit === 'chunk' },
+    { path, body: body(target.model), conns, seconds, perChunk: unit === 'chunk' },
     { base: target.url, pid: target.child.pid, mockPort: MOCK, headers: target.headers ?? [], cpu: 1 },
   )
   if (result.non2xx > 0 || result.ok === 0)
@@ -128,7 +138,9 @@ function print() {
     return console.log(
       JSON.stringify({ at: new Date().toISOString(), cpu: cpus()[0].model, rounds: Number(values.rounds), rows }),
     )
-  console.log(`${cpus()[0].model}, CPU µs at saturation, medians of ${values.rounds} rounds, × bare (range)`)
+  console.log(
+    `${cpus()[0].model}, CPU time at saturation (µs, ms for large bodies), medians of ${values.rounds} rounds, × bare (range)`,
+  )
   console.table(Object.fromEntries(rows.map((row) => [`${row.title}, ${row.version}`, textOf(row)])))
 }
 

@@ -9,7 +9,8 @@ import type { Trace } from './traces.ts'
 
 export const CHECKPOINT_MS = 2000
 const BYTES_PER_TOKEN = 4
-const BATCH = 200
+/** Requests in one transaction; it takes a millisecond. Chunks of streams wait for it. */
+const BATCH = 64
 
 /** The stored trace of a running request. */
 export interface Traceable {
@@ -43,7 +44,10 @@ export function checkpoints(
       } else if (stored.trace?.alone === false && ctx.startedAt <= clock.now() - CHECKPOINT_MS) due.push({ request, sum })
     }
     before = seen
-    for (let at = 0; at < due.length; at += BATCH) await write(due.slice(at, at + BATCH))
+    for (let at = 0; at < due.length; at += BATCH) {
+      if (at > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+      await write(due.slice(at, at + BATCH))
+    }
   }
 
   async function write(due: readonly { request: LiveRequest; sum: Progress | null }[]): Promise<void> {

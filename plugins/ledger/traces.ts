@@ -2,7 +2,7 @@
 // milliseconds. After the last of them the row is used again for the traces of the same commit, or deleted. A request that runs longer
 // gets a row of its own (checkpoints.ts). A request with a reservation has one from the start, because its accounts depend on it.
 import type { Join, Joined, Sql, Statement } from '../../core/types/ports/db.ts'
-import { insertKnown, type Known, type Progress, promote, removeDispatch } from './dispatch.ts'
+import { checkpoint, insertKnown, type Known, type Progress, promote, removeDispatch } from './dispatch.ts'
 import { packTraces } from './packed-traces.ts'
 
 const PUT = `INSERT INTO ledger_traces (boot_id, seq, at, requests) VALUES (?, ?, ?, ?)
@@ -73,6 +73,8 @@ export class Traces implements Join {
    */
   promote(trace: Trace, seen: Progress | null): Required<Joined> {
     const { pack } = trace
+    if (trace.stored)
+      return { statements: seen === null ? [] : [checkpoint(trace.requestId, seen)], done: () => this.leave(trace) }
     const first = pack !== null && !trace.alone
     trace.alone = true
     const statements = [promote(this.#bootId, trace.requestId, trace.at, trace.known, seen)]
@@ -80,7 +82,10 @@ export class Traces implements Join {
     if (first) statements.push(last ? this.#removal(pack) : this.#endOf(trace.requestId, pack))
     return {
       statements,
-      done: () => this.leave(trace, last ? new Set([pack]) : NONE),
+      done: () => {
+        trace.stored = true
+        this.leave(trace, last ? new Set([pack]) : NONE)
+      },
     }
   }
 
@@ -129,6 +134,8 @@ export class Trace implements Statement {
   pack: Pack | null = null
   /** It has a row of its own, or may have. */
   alone = false
+  /** It has a row of its own. */
+  stored = false
 
   constructor(join: Traces, bootId: string, requestId: string, at: number, known: Known) {
     this.join = join

@@ -37,6 +37,10 @@ const rowOf = (requestId: string): UsageRow => ({
   ...{ costNano: 7, chargeNano: 7, priceRef: null, cached: null, freePool: false, interrupted: false },
 })
 
+const progressOf = (output: number) => ({
+  ...{ provider: 'p', connectionId: 'c', model: 'm', input: 10, output, costNano: 7, chargeNano: 7 },
+})
+
 async function opened(): Promise<Database> {
   const db = sqliteDatabase({ path: ':memory:' })
   await migrate(db, [{ name: 'ledger', migrations }])
@@ -48,7 +52,7 @@ const turn = fc.record({
   begin: fc.integer({ min: 0, max: 5 }),
   /** Numbers of open requests. */
   end: fc.array(fc.record({ at: fc.nat(30), hasRow: fc.boolean() }), { maxLength: 5 }),
-  promote: fc.array(fc.nat(30), { maxLength: 2 }),
+  promote: fc.array(fc.record({ at: fc.nat(6), output: fc.option(fc.nat(1000)) }), { maxLength: 4 }),
   fault: fc.constantFrom('none', 'none', 'none', 'once', 'mistake'),
 })
 
@@ -74,6 +78,7 @@ describe('a random history', () => {
         const traces = new Traces(boot.bootId)
         const open: Trace[] = []
         const rows = new Set<string>()
+        const outputs = new Map<string, number>()
         let number = 0
         for (const { begin, end, promote, fault: next } of turns) {
           fault = next
@@ -106,12 +111,13 @@ describe('a random history', () => {
             await clock.advance(50)
           }
           await waiting
-          for (const at of promote) {
+          for (const { at, output } of promote) {
             const trace = open[at]
             if (trace === undefined) continue
-            const { statements, done } = traces.promote(trace, null)
+            const { statements, done } = traces.promote(trace, output === null ? null : progressOf(output))
             await real.atomic(statements)
             done()
+            if (output !== null) outputs.set(trace.requestId, output)
           }
         }
         const before = await real.all<{ request_id: string }>(sql`SELECT request_id FROM ledger_usage`)
@@ -123,12 +129,13 @@ describe('a random history', () => {
         const { sweep } = recovery({ db: real, clock, log: silentLog }, other, () => undefined)
         expect(await sweep()).toBe(open.length)
         expect(await sweep()).toBe(0)
-        const after = await real.all<{ request_id: string; interrupted: number }>(
-          sql`SELECT request_id, interrupted FROM ledger_usage`,
+        const after = await real.all<{ request_id: string; interrupted: number; output_tokens: number }>(
+          sql`SELECT request_id, interrupted, output_tokens FROM ledger_usage`,
         )
         const interrupted = after.filter((row) => row.interrupted === 1).map(({ request_id }) => request_id)
         expect(interrupted.sort()).toEqual(open.map(({ requestId }) => requestId).sort())
         expect(after.length).toBe(rows.size + open.length)
+        for (const row of after) if (row.interrupted === 1) expect(row.output_tokens).toBe(outputs.get(row.request_id) ?? 0)
         expect(await real.get(sql`SELECT COUNT(*) AS n FROM ledger_traces`)).toEqual({ n: 0 })
         expect(await real.get(sql`SELECT COUNT(*) AS n FROM ledger_dispatch WHERE swept_at IS NULL`)).toEqual({ n: 0 })
         await real.close()
