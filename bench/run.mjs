@@ -14,6 +14,7 @@
 //   npm run bench -- --node PATH        the gateway and bare on another node, whose version the table names
 //   npm run bench -- --growth           small worlds against large ones: keys, virtual models, budgets, plugins, rows (bench/growth.mjs)
 //   npm run bench -- --effect --without NAMES   what some plugins, or tabs of the dashboard, cost (bench/effect.mjs)
+//   npm run bench -- --start            a process from its start to its first answer (bench/start.mjs); with --cold, --node
 //   npm run bench -- --table            bare, kernel and the whole gateway in turns of seconds (bench/table.mjs); with --peers, --node, --workers
 //
 // "Same rate": both get the same number of requests per second, three quarters of what the gateway handles on one core. Every process
@@ -28,7 +29,7 @@ import { fileURLToPath } from 'node:url'
 import { build, runScenario } from './harness/bench.mjs'
 
 const args = process.argv.slice(2)
-const OTHERS = { growth: 'growth', effect: 'effect', table: 'table', peers: 'table', workers: 'workers' }
+const OTHERS = { growth: 'growth', effect: 'effect', start: 'start', table: 'table', peers: 'table', workers: 'workers' }
 for (const [flag, file] of Object.entries(OTHERS)) {
   if (!args.includes(`--${flag}`)) continue
   await import(`./${file}.mjs`)

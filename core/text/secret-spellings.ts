@@ -8,7 +8,7 @@ const BACKSLASH = 0x5c
 const PERCENT = 0x25
 const PLUS = 0x2b
 const SPACE = 0x20
-/** What an escape of a character begins with. */
+/** An escape of a character begins with one of these. */
 const ESCAPES = [BACKSLASH, PERCENT, PLUS]
 
 /** One text to find. */
