@@ -1,17 +1,17 @@
 // npm run bench -- --start [--node PATH]... [--rounds 11] [--cold] [--json]: from the start of a process to its first answer, in turns: the
-// bare proxy, and the gateway without a configuration, with the provider echo, and with a connection to the mock.
+// bare proxy, the gateway with the configuration of this repository, whose provider is echo, and the gateway with a connection to the mock.
 //
 //   --cold   empties the page cache of the machine before each start, so that each file is read from its disk; only root can
 //
 // The time by the clock, the CPU time and the memory of the process at its first answer. Linux only (reads /proc). Loopback only.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { bodies, build } from './harness/bench.mjs'
+import { bodies, build, usage } from './harness/bench.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -24,7 +24,6 @@ const { values } = parseArgs({
 })
 const MOCK = 9250
 const PORT = 9251
-const TICKS = 100
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const folder = mkdtempSync(join(tmpdir(), 'hookgate-start-'))
@@ -34,7 +33,7 @@ const main = at('../dist/adapters/cli/main.js')
 const serve = (name, ...more) => [main, 'serve', '--port', String(PORT), '--data-dir', join(folder, name), ...more]
 const TARGETS = [
   { title: 'bare', args: [at('harness/anchors/bare.mjs')], model: 'openai/mock' },
-  { title: 'echo', args: serve('echo'), model: 'echo/echo' },
+  { title: 'echo', args: serve('echo', '--config', at('../gateway.config.ts')), model: 'echo/echo' },
   { title: 'a connection', args: serve('mock', '--config', at('start.config.mjs')), model: 'openai/mock' },
 ]
 const env = {
@@ -81,7 +80,9 @@ async function startOf(node, target) {
       if (performance.now() - from > 30_000) throw new Error(`${target.title} gives no answer after 30 seconds.`)
       await sleep(2)
     }
-    return { clock: performance.now() - from, ...processOf(child.pid) }
+    const clock = performance.now() - from
+    const { user, sys, rss } = usage(child.pid)
+    return { clock, cpu: Math.round((user + sys) * 1000), rss }
   } finally {
     child.kill('SIGTERM')
     await ended
@@ -107,15 +108,6 @@ function answerOf(model) {
     })
     req.end(JSON.stringify(bodies.openai(model, false)))
   })
-}
-
-function processOf(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return {
-    cpu: ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS,
-    rss: (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * 4096) / 2 ** 20,
-  }
 }
 
 function emptyPageCache() {

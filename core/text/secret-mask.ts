@@ -1,4 +1,5 @@
 // Masks secrets in foreign text, in every spelling that an upstream may echo, and their beginnings in texts that were cut.
+import { memoize } from '../collections/memoize.ts'
 import { Spellings } from './secret-spellings.ts'
 
 /** A shorter secret may be a common word; masking it would destroy the message. */
@@ -13,26 +14,19 @@ const MAX_KEPT = 64
 
 export type Mask = (text: string) => string
 
-const kept = new Map<string, Mask>()
+/** The text is the JSON of the secrets, the longest first. */
+const maskOf = memoize((json): Mask => {
+  const known = JSON.parse(json) as string[]
+  const spellings = new Spellings(known)
+  return (text) =>
+    known.reduce((clean, secret) => withoutInner(withoutBeginning(clean, secret), secret), withoutWhole(text, spellings))
+}, MAX_KEPT)
 
 /** Returns a function that masks these secrets. Its time is linear in the text. */
 export function secretMask(secrets: readonly string[]): Mask {
   // A longer secret may contain a shorter one, so the longest come first.
   const known = [...new Set(secrets.filter(({ length }) => length >= MIN_SECRET))].sort((a, b) => b.length - a.length)
-  if (known.length === 0) return (text) => text
-  const name = JSON.stringify(known)
-  const mask = kept.get(name) ?? maskOf(known)
-  // The one that was used last becomes the last one of the map.
-  kept.delete(name)
-  kept.set(name, mask)
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value as string)
-  return mask
-}
-
-function maskOf(known: readonly string[]): Mask {
-  const spellings = new Spellings(known)
-  return (text) =>
-    known.reduce((clean, secret) => withoutInner(withoutBeginning(clean, secret), secret), withoutWhole(text, spellings))
+  return known.length === 0 ? (text) => text : maskOf(JSON.stringify(known))
 }
 
 function withoutWhole(text: string, spellings: Spellings): string {

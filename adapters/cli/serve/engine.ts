@@ -20,12 +20,13 @@ const FIRST_REQUESTS_MS = 1000
  */
 export function startEngine(): () => void {
   for (const name of BUILTINS) process.getBuiltinModule(name)
-  if (isSetByOperator()) return () => setFlags(SERVING)
+  const serving = SERVING.filter((flag) => !isNamedByOperator(nameOf(flag)))
+  if (isNamedByOperator('jitless|opt|maglev|turbofan|incremental-marking')) return () => setFlags(serving)
   setFlags(['--no-turbofan', '--no-maglev', '--no-incremental-marking', PARSER_BUDGET])
   const timer = setTimeout(setFlags, SHORT_START_MS, [...OPTIMIZING, MARKING])
   return () => {
     clearTimeout(timer)
-    setFlags([...OPTIMIZING, ...SERVING])
+    setFlags([...OPTIMIZING, ...serving])
     setTimeout(setFlags, FIRST_REQUESTS_MS, [MARKING]).unref()
   }
 }
@@ -56,8 +57,13 @@ function setFlags(flags: readonly string[]): void {
   for (const flag of flags) setFlagsFromString(flag)
 }
 
-/** Flags like `--jitless` in the command line of Node or in NODE_OPTIONS. */
-function isSetByOperator(): boolean {
+/** Returns the name of a flag that is set or, with `--no-`, unset. */
+function nameOf(flag: string): string {
+  return flag.replace(/^--(?:no-)?/, '')
+}
+
+/** Returns whether the command line of Node or NODE_OPTIONS names one of these flags. `names`: a part of a regular expression. */
+function isNamedByOperator(names: string): boolean {
   const options = `${process.execArgv.join(' ')} ${process.env.NODE_OPTIONS ?? ''}`
-  return /--(?:no[-_]?)?(?:jitless|opt|maglev|turbofan|incremental[-_]marking)\b/.test(options)
+  return new RegExp(`--(?:no[-_]?)?(?:${names.replaceAll('-', '[-_]')})\\b`).test(options)
 }
