@@ -91,7 +91,7 @@ function childContext(
 async function whole(ctx: RequestState, result: Result, done: (status: number, error: null) => void): Promise<Result> {
   let answer = result
   if (result.kind === 'full') {
-    const { hooks } = ctx.generation
+    const { hooks } = ctx
     ctx.facts ??= answerFacts(result.response)
     if (!transformed.has(result) && hooks.response !== null && hooks.applies('response', ctx)) {
       const response = await hooks.response(ctx, result.response)

@@ -1,6 +1,7 @@
 // Calls to the data plane that report what happens to them. They run in a copy of the runtime with hooks and a transport that report, so
 // that other requests measure nothing.
-import { ANONYMOUS } from '../pipeline/context.ts'
+import type { RequestHooks } from '../hooks/compile.ts'
+import { ANONYMOUS } from '../pipeline/context-init.ts'
 import { runExchange } from '../pipeline/pipeline.ts'
 import type { Runtime } from '../pipeline/runtime.ts'
 import type { Generation } from '../plugins/generation.ts'
@@ -11,6 +12,7 @@ import { secretMask } from '../text/secret-mask.ts'
 import { HIDDEN, shownRequest } from '../text/shown-request.ts'
 import type { TracedCalls, TraceLanes } from '../types/playground.ts'
 import type { ActsFor, Sink, Transport, WireRequest } from '../types/ports/ports.ts'
+import type { Operation } from '../types/request/canonical.ts'
 import { draftCall, draftIngress } from './draft-call.ts'
 
 export function tracedCalls(runtime: Runtime): TracedCalls {
@@ -47,23 +49,22 @@ function tracedGeneration(
     ran: (_ctx, { plugin, hook, ms, error }) =>
       lanes.hook({ plugin, hook, us: Math.round(ms * 1000), failed: error !== undefined }),
   })
-  const { authenticate, encoded, settled } = hooks
-  return {
-    ...generation,
-    transport,
-    hooks: {
-      ...hooks,
-      authenticate: actsFor.keyId === null ? () => ({ ...ANONYMOUS, orgId: actsFor.orgId }) : authenticate,
+  const of = (operation: Operation): RequestHooks => {
+    const own = hooks.of(operation)
+    return {
+      ...own,
+      authenticate: actsFor.keyId === null ? () => ({ ...ANONYMOUS, orgId: actsFor.orgId }) : own.authenticate,
       encoded(ctx, call) {
         borders.crossed ||= isForeign(call.candidate)
-        return encoded?.(ctx, call)
+        return own.encoded?.(ctx, call)
       },
       settled(ctx, outcome) {
         lanes.settled(ctx, outcome)
-        return settled?.(ctx, outcome)
+        return own.settled?.(ctx, outcome)
       },
-    },
+    }
   }
+  return { ...generation, transport, hooks: { ...hooks, of } }
 }
 
 function tracedTransport(transport: Transport, borders: Borders, lanes: TraceLanes): Transport {

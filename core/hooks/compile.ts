@@ -1,4 +1,5 @@
-// seal(): sorts every hook's handlers once and builds its runner. An unused hook is null and costs one check.
+// seal(): sorts every hook's handlers once, and builds runners for each operation with the handlers that apply to it. A hook that no
+// handler of an operation uses is null there and costs one check.
 import { topoSort } from '../collections/topo.ts'
 import { wordsOf } from '../text/error-text.ts'
 import type { HookTracer } from '../types/plugin/hook-tracer.ts'
@@ -6,7 +7,7 @@ import type { HookName } from '../types/plugin/hooks.ts'
 import type { Unit } from '../types/ports/db.ts'
 import type { Clock } from '../types/ports/ports.ts'
 import type { CanonicalResponse } from '../types/request/answer.ts'
-import type { Awaitable, Frozen } from '../types/request/canonical.ts'
+import type { Awaitable, Frozen, Operation } from '../types/request/canonical.ts'
 import type { Call, Candidate, EncodedCall, Outcome, Plan, Principal, RequestContext } from '../types/request/context.ts'
 import type { Result } from '../types/request/result.ts'
 import type { StreamEvent } from '../types/request/stream.ts'
@@ -19,7 +20,8 @@ import { strict } from './strict.ts'
 
 type Maybe<F> = F | null
 
-export interface CompiledHooks {
+/** The hooks of one operation. */
+export interface RequestHooks {
   ingress: Maybe<(ctx: RequestContext) => Awaitable<void>>
   authenticate: Maybe<(ctx: RequestContext) => Awaitable<Principal | undefined>>
   access: Maybe<(ctx: RequestContext) => Awaitable<void>>
@@ -38,10 +40,14 @@ export interface CompiledHooks {
   response: Maybe<(ctx: RequestContext, response: Frozen<CanonicalResponse>) => Awaitable<Frozen<CanonicalResponse>>>
   settle: Maybe<(ctx: RequestContext, outcome: Outcome, unit: Unit) => void>
   settled: Maybe<(ctx: RequestContext, outcome: Outcome) => Awaitable<void>>
-  ready: Maybe<() => Awaitable<void>>
-  close: Maybe<() => Awaitable<void>>
   /** Returns true when a handler of this hook applies to the request. */
   applies(hook: 'stream:batch' | 'response', ctx: RequestContext): boolean
+}
+
+export interface CompiledHooks {
+  of(operation: Operation): RequestHooks
+  ready: Maybe<() => Awaitable<void>>
+  close: Maybe<() => Awaitable<void>>
   /** How often each handler ran and refused, since this generation was sealed. */
   runs(): HookRuns[]
   readonly sealed: readonly SealedHook[]
@@ -142,11 +148,42 @@ export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: Hoo
     return new GuardedHandler(tracer === undefined ? entry : traced(entry, tracer, env.clock), env)
   }
   const guards = new Map([...ordered].map(([hook, entries]) => [hook, entries.map(guarded)]))
-  const build = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null => {
-    const handlers = guards.get(hook) as GuardedHandler[]
-    return handlers.length === 0 ? null : make(handlers)
+  const all = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null =>
+    runner(guards.get(hook) as GuardedHandler[], make)
+  const byOperation = new Map<Operation, RequestHooks>()
+  return {
+    of(operation) {
+      let hooks = byOperation.get(operation)
+      if (hooks === undefined) {
+        hooks = requestHooks((hook) => (guards.get(hook) as GuardedHandler[]).filter((handler) => handler.serves(operation)))
+        byOperation.set(operation, hooks)
+      }
+      return hooks
+    },
+    ready: all('ready', lifecycle),
+    close: all('close', observe),
+    runs: () => [...guards.values()].flat().map(({ plugin, hook, ran, refused }) => ({ plugin, hook, ran, refused })),
+    sealed: HOOK_NAMES.map((hook) => ({
+      hook,
+      kind: HOOKS[hook].kind,
+      handlers: (ordered.get(hook) ?? []).map(({ plugin, options, operations }) => ({
+        plugin,
+        order: options.order ?? 'normal',
+        onError: options.onError ?? HOOKS[hook].onError,
+        timeoutMs: options.timeoutMs ?? null,
+        conditional: options.when !== undefined || operations !== null,
+      })),
+    })),
   }
-  const settle = build('settle', settleAll)
+}
+
+function runner<F>(handlers: readonly GuardedHandler[], make: (handlers: readonly GuardedHandler[]) => F): F | null {
+  return handlers.length === 0 ? null : make(handlers)
+}
+
+function requestHooks(handlersOf: (hook: HookName) => readonly GuardedHandler[]): RequestHooks {
+  const build = <F>(hook: HookName, make: (handlers: readonly GuardedHandler[]) => F): F | null => runner(handlersOf(hook), make)
+  const asked = { 'stream:batch': handlersOf('stream:batch'), response: handlersOf('response') }
   return {
     ingress: build('ingress', series),
     authenticate: build('authenticate', first<Principal>),
@@ -157,30 +194,16 @@ export function compileHooks(registry: HookRegistry, env: GuardEnv, tracer?: Hoo
     admit: build('admit', series),
     reserve: build('reserve', series),
     candidates: build('candidates', reduce<Candidate[]>),
-    call: build('call', wrap) as CompiledHooks['call'],
-    attempt: build('attempt', wrap) as CompiledHooks['attempt'],
+    call: build('call', wrap) as RequestHooks['call'],
+    attempt: build('attempt', wrap) as RequestHooks['attempt'],
     prepare: build('prepare', series),
     encoded: build('encoded', series),
     stream: build('stream', stream),
     batch: build('stream:batch', reduce<StreamEvent[]>),
     response: build('response', reduce<Frozen<CanonicalResponse>>),
-    settle,
+    settle: build('settle', settleAll),
     settled: build('settled', observe),
-    ready: build('ready', lifecycle),
-    close: build('close', observe),
-    applies: (hook, ctx) => (guards.get(hook) as GuardedHandler[]).some((handler) => handler.applies(ctx)),
-    runs: () => [...guards.values()].flat().map(({ plugin, hook, ran, refused }) => ({ plugin, hook, ran, refused })),
-    sealed: HOOK_NAMES.map((hook) => ({
-      hook,
-      kind: HOOKS[hook].kind,
-      handlers: (ordered.get(hook) ?? []).map(({ plugin, options }) => ({
-        plugin,
-        order: options.order ?? 'normal',
-        onError: options.onError ?? HOOKS[hook].onError,
-        timeoutMs: options.timeoutMs ?? null,
-        conditional: options.when !== undefined,
-      })),
-    })),
+    applies: (hook, ctx) => asked[hook].some((handler) => handler.applies(ctx)),
   }
 }
 

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors/gateway-error.ts'
 import { errorText } from '../text/error-text.ts'
 import type { Deadlines } from '../timing/deadlines.ts'
 import type { Clock, Logger } from '../types/ports/ports.ts'
+import type { Operation } from '../types/request/canonical.ts'
 import type { RequestContext } from '../types/request/context.ts'
 import { HOOKS } from './catalogue.ts'
 import type { AnyHandler, Registration } from './registry.ts'
@@ -29,6 +30,7 @@ export class GuardedHandler {
   readonly fn: AnyHandler
   readonly when: ((ctx: RequestContext) => boolean) | undefined
   readonly open: boolean
+  readonly #operations: Registration['operations']
   readonly #env: GuardEnv
   readonly #returns: ReturnType | undefined
   readonly timeoutMs: number
@@ -43,6 +45,7 @@ export class GuardedHandler {
     this.hook = entry.hook
     this.fn = entry.fn
     this.when = entry.options.when
+    this.#operations = entry.operations
     this.open = (entry.options.onError ?? HOOKS[entry.hook].onError) === 'open'
     this.timeoutMs = entry.options.timeoutMs ?? HOOKS[entry.hook].timeoutMs ?? 0
     this.#bounded = HOOKS[entry.hook].bounded === true && this.timeoutMs === 0
@@ -50,7 +53,12 @@ export class GuardedHandler {
     this.#returns = RETURNS[entry.hook]
   }
 
-  /** True when the handler applies to this request. */
+  /** True when the handler may run for requests of this operation. */
+  serves(operation: Operation): boolean {
+    return this.#operations === null || this.#operations.has(operation)
+  }
+
+  /** True when the handler applies to this request. The caller has checked the operation. */
   applies(ctx: RequestContext): boolean {
     if (this.when === undefined) return true
     let applies: unknown

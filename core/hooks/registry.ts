@@ -2,7 +2,6 @@
 import { Hookable } from 'hookable'
 import type { GatewayHooks, HookName, HookOptions, OperationHookOptions } from '../types/plugin/hooks.ts'
 import type { Operation } from '../types/request/canonical.ts'
-import type { RequestContext } from '../types/request/context.ts'
 import { HOOK_NAMES, HOOKS } from './catalogue.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: one bag for every signature; GatewayHooks types both ends
@@ -13,6 +12,8 @@ export interface Registration {
   readonly hook: HookName
   readonly fn: AnyHandler
   readonly options: HookOptions
+  /** null: all operations. */
+  readonly operations: ReadonlySet<Operation> | null
 }
 
 // Checks a plugin's hook registrations. An unknown option is an error, because a misspelled one would silently change when a plugin runs.
@@ -74,20 +75,14 @@ export function registration<K extends HookName>(
   options: HookOptions & Partial<OperationHookOptions> = {},
 ): Registration {
   checkHook(plugin, hook, fn, options)
-  return { plugin, hook, fn: fn as AnyHandler, options: { ...options, ...limited(options) } }
-}
-
-/** `operation` becomes a part of `when`. */
-function limited({ operation, when }: HookOptions & Partial<OperationHookOptions>): Pick<HookOptions, 'when'> {
-  if (operation === undefined) return {}
-  const operations = new Set<Operation>([operation].flat())
-  const [only] = operations
-  // One text is compared faster than it is looked up, and most handlers name one.
-  const applies =
-    operations.size === 1
-      ? (ctx: RequestContext): boolean => ctx.operation === only
-      : (ctx: RequestContext): boolean => operations.has(ctx.operation)
-  return { when: when === undefined ? applies : (ctx) => applies(ctx) && when(ctx) }
+  const { operation } = options
+  return {
+    plugin,
+    hook,
+    fn: fn as AnyHandler,
+    options: { ...options },
+    operations: operation === undefined ? null : new Set([operation].flat()),
+  }
 }
 
 export class HookRegistry {

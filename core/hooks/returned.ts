@@ -51,11 +51,12 @@ const isAnswer = (value: unknown): boolean => {
 const isHeaderText = (value: unknown): boolean => typeof value === 'string' && !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 
 /** Checks the shape of a result. Header text is checked only on hooks that make an answer: a layer passes on the result inside it. */
+/** A getter decodes the answer when something reads it, so a check must not. */
 const isResult =
   (isHeader: (value: unknown) => boolean) =>
   (value: unknown): boolean => {
     if (!isObject(value)) return false
-    if (value.kind === 'full') return isResponse(value.response)
+    if (value.kind === 'full') return Object.hasOwn(value, 'response') ? isResponse(value.response) : 'response' in value
     if (value.kind === 'stream') return isObject(value.source) && typeof value.source.pump === 'function'
     if (value.kind === 'answer') return isObject(value.reply) && typeof value.reply.answer === 'function'
     const { status, headers } = value

@@ -68,7 +68,9 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         return handler
           .settle(returned as Promise<T | undefined>)
           .then((next) => run(i + 1, ctx, handler.taken(next, true) ?? value))
-      value = (handler.taken(returned) as T | undefined) ?? value
+      // The same value needs no second check.
+      if (returned === value) handler.succeeded()
+      else value = (handler.taken(returned) as T | undefined) ?? value
     }
     return value
   }
@@ -95,7 +97,11 @@ export function wrap(
     }
     const fallback = () => inner ?? next()
     try {
-      return settled(handler, candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next), fallback)
+      const running = candidate === undefined ? handler.fn(ctx, next) : handler.fn(ctx, candidate, next)
+      if (running !== inner || handler.timeoutMs > 0) return settled(handler, running, fallback)
+      // It leaves the result of the inner layer as it is.
+      handler.succeeded()
+      return running
     } catch (error) {
       return failedOver(handler, error, fallback)
     }

@@ -40,8 +40,12 @@ export function registerTally(registry: Registry, { name, help, labels, buckets 
     return series
   }
 
+  let recent: readonly string[] = []
+  let recentSeries: CounterSeries | HistogramSeries | null = null
   return {
     series(...values) {
+      // Most requests have the labels of the request before.
+      if (recentSeries !== null && isSame(recent, values)) return recentSeries
       // One map per label: the hot path builds no combined key.
       let level = root
       for (let at = 0; at < values.length - 1; at++) {
@@ -58,9 +62,17 @@ export function registerTally(registry: Registry, { name, help, labels, buckets 
         series = make(values)
         level.set(last, series)
       }
+      recent = values
+      recentSeries = series
       return series
     },
   }
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
 }
 
 type Node = CounterSeries | HistogramSeries | Map<string, Node>

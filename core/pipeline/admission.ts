@@ -12,7 +12,8 @@ import type { Ingress } from '../types/ports/ports.ts'
 import type { Awaitable } from '../types/request/canonical.ts'
 import type { Principal } from '../types/request/context.ts'
 import type { WireBody } from '../types/request/dialect.ts'
-import { ANONYMOUS, type RequestState } from './context.ts'
+import type { RequestState } from './context.ts'
+import { ANONYMOUS } from './context-init.ts'
 import { takeJson } from './operations/ingress.ts'
 import { driver, type Runtime } from './runtime.ts'
 
@@ -21,7 +22,7 @@ const MAX_NAMED = 256
 
 /** @throws GatewayError 401. */
 export function authenticate(runtime: Runtime, ctx: RequestState): Awaitable<void> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   const identifying = hooks.authenticate === null ? undefined : hooks.authenticate(ctx)
   if (identifying instanceof Promise) return identifying.then((principal) => admit(runtime, ctx, principal))
   admit(runtime, ctx, identifying)

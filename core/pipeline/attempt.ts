@@ -46,7 +46,7 @@ export function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attemp
 async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: Attempt, provider: Provider): Promise<Result> {
   const { candidate } = attempt
   const { connection } = candidate
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   const dialect = upstreamDialect(ctx, candidate, provider)
   attempt.wireFormat = dialect
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)

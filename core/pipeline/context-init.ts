@@ -2,7 +2,9 @@
 import type { Generation } from '../plugins/generation.ts'
 import type { HeaderBag, Ingress } from '../types/ports/ports.ts'
 import type { Dialect, Operation } from '../types/request/canonical.ts'
-import type { KeyScope, ModelKind } from '../types/request/context.ts'
+import type { KeyScope, ModelKind, Principal } from '../types/request/context.ts'
+
+export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 
 export interface ContextInit<P> {
   ingress: Ingress | null

@@ -3,6 +3,7 @@
 import { EMPTY, withMember, withoutMember } from '../collections/few.ts'
 import type { Ticket } from '../collections/swap-remove-list.ts'
 import { GatewayError } from '../errors/gateway-error.ts'
+import type { RequestHooks } from '../hooks/compile.ts'
 import type { StreamStages } from '../hooks/runners.ts'
 import { answerHeaderBag } from '../http/headers.ts'
 import { identityIn, SESSION_HEADERS, USER_HEADERS } from '../http/identity-headers.ts'
@@ -33,11 +34,9 @@ import type { CodecContext, WireBody } from '../types/request/dialect.ts'
 import type { HostContext } from '../types/request/host.ts'
 import type { Result } from '../types/request/result.ts'
 import type { StreamFacts } from '../types/request/stream.ts'
-import { type ContextInit, textOrNull } from './context-init.ts'
+import { ANONYMOUS, type ContextInit, textOrNull } from './context-init.ts'
 import { editable } from './editable.ts'
 import type { Stoppable } from './stoppable.ts'
-
-export const ANONYMOUS: Principal = Object.freeze({ keyId: null, label: null, orgId: null, allowedModels: null })
 
 export class RequestState implements RequestContext {
   id: string
@@ -45,6 +44,7 @@ export class RequestState implements RequestContext {
   readonly startedMonotonic: number
   readonly ingress: Ingress | null
   readonly generation: Generation
+  readonly hooks: RequestHooks
   readonly operation: Operation
   readonly scope: KeyScope
   readonly models: ModelKind
@@ -107,6 +107,7 @@ export class RequestState implements RequestContext {
     this.lastReadAt = init.monotonic
     this.ingress = init.ingress
     this.generation = init.generation
+    this.hooks = init.generation.hooks.of(init.operation)
     this.operation = init.operation
     this.scope = init.scope ?? 'none'
     this.models = init.models ?? 'text'
@@ -196,8 +197,12 @@ export class RequestState implements RequestContext {
   skip(candidate: Candidate, reason: SkipReason, until?: number): void {
     if (candidate?.connection === undefined) throw new TypeError('ctx.skip() takes a candidate, a reason, and epoch ms')
     if (until !== undefined && !Number.isFinite(until)) throw new TypeError('ctx.skip(): `until` is a number, epoch ms')
-    const { startedAt } = this
-    this.add({ candidate, startedAt, action: 'skipped', skipped: until === undefined ? { reason } : { reason, until } })
+    this.add({
+      candidate,
+      startedAt: this.startedAt,
+      action: 'skipped',
+      skipped: until === undefined ? { reason } : { reason, until },
+    })
   }
 
   add(attempt: Attempt): void {

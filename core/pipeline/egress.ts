@@ -43,7 +43,7 @@ async function sendRaw(ctx: RequestState, result: Extract<Result, { kind: 'raw' 
 type FullResult = Extract<Result, { kind: 'full' }>
 
 function sendFull(runtime: Runtime, ctx: RequestState, result: FullResult, reply: ReplyWriter): Awaitable<void> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   // The usage that the upstream reported is billed, also when a plugin refuses to pass the answer on.
   ctx.facts ??= answerFacts(result.response)
   if (hooks.response === null || transformed.has(result) || !hooks.applies('response', ctx))

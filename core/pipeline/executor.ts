@@ -16,7 +16,7 @@ import { discardLastAnswer } from './steps.ts'
 
 /** Returns the first result. @throws GatewayError: the caller's final error after every candidate failed. */
 export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   const candidates = expand(ctx, ctx.plan as Plan)
   if (hooks.candidates === null) return answerFrom(runtime, ctx, candidates)
   const choosing = hooks.candidates(ctx, candidates)
@@ -26,7 +26,7 @@ export function execute(runtime: Runtime, ctx: RequestState): Promise<Result> {
 }
 
 function answerFrom(runtime: Runtime, ctx: RequestState, candidates: readonly Candidate[]): Promise<Result> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   if (candidates.length === 0) throw noCandidate(ctx)
   const first = runtime.operations.get(ctx.operation as MediaOperation)?.connections === 'first'
   const walk = () => walkCandidates(runtime, ctx, first ? candidates.slice(0, 1) : candidates)
@@ -107,13 +107,13 @@ class CandidateAttempts {
 
   /** Not an async function: that would cost each request one more microtask. */
   send(): Promise<Result> {
-    const { attempt: wrapped } = this.#ctx.generation.hooks
+    const { attempt: wrapped } = this.#ctx.hooks
     if (wrapped === null) return sendAttempt(this.#runtime, this.#ctx, this.attempt)
     return wrapped(this.#ctx, this.#candidate, this.#send)
   }
 
   returned(result: Result): void {
-    if (this.#ctx.generation.hooks.attempt === null) this.#ctx.lastAnswer = result
+    if (this.#ctx.hooks.attempt === null) this.#ctx.lastAnswer = result
     this.#close(null)
     this.attempt.action = 'returned'
     if (result.kind === 'stream') this.attempt.ttftMs = this.attempt.latencyMs as number
@@ -121,7 +121,7 @@ class CandidateAttempts {
 
   /** Returns what ended the attempt. */
   failed(thrown: unknown): GatewayErrorShape {
-    const isWrapped = this.#ctx.generation.hooks.attempt !== null
+    const isWrapped = this.#ctx.hooks.attempt !== null
     const error = isWrapped ? GatewayError.from(thrown) : ownError(this.#runtime, this.#ctx, thrown)
     this.#close(error)
     return this.#ctx.stopped ?? error

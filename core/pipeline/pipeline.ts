@@ -74,7 +74,7 @@ async function prepare(
   ingress: Ingress,
   reply: ReplyWriter,
 ): Promise<Result | null> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   if (hooks.ingress !== null) {
     const entering = hooks.ingress(ctx)
     if (entering) await entering
@@ -162,7 +162,7 @@ async function receiveForm(runtime: Runtime, ctx: RequestState, route: MatchedRo
 
 /** Returns the plan. @throws GatewayError 400 when the model is unknown. */
 export function resolve(ctx: RequestState): Awaitable<Plan> {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   const resolving = hooks.resolve === null ? undefined : hooks.resolve(ctx)
   return resolving instanceof Promise ? resolving.then((plan) => resolved(ctx, plan)) : resolved(ctx, resolving)
 }

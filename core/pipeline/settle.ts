@@ -64,7 +64,7 @@ export function settle(runtime: Runtime, ctx: RequestState, ending: Ending): Out
   if (ending.error !== null) outcome.error = ending.error
   if (ctx.cachedCall !== null) outcome.cachedCall = ctx.cachedCall
   if (runtime.options.freeze) deepFreeze(outcome)
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   ctx.settleLeases(outcome, (error) => failed(runtime, ctx, 'lease', error))
   if (hooks.settle !== null) {
     const unit = new RequestUnit(runtime.commits)

@@ -11,13 +11,13 @@ export const transformed = new WeakSet<Result | StreamSource>()
 
 /** Calls the `stream` factories, once per attempt. @throws GatewayError when a factory refuses. */
 export function stagesOf(ctx: RequestState): StreamStages | null {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   if (ctx.stages === undefined) ctx.stages = hooks.stream === null ? null : hooks.stream(ctx)
   return ctx.stages
 }
 
 export function hasBatch(ctx: RequestState): boolean {
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   return hooks.batch !== null && hooks.applies('stream:batch', ctx)
 }
 
@@ -87,7 +87,7 @@ export class StagedSink implements StreamSink {
     this.#events = []
     if (this.failure !== null || events.length === 0) return
     try {
-      for (const event of await (this.#ctx.generation.hooks.batch?.(this.#ctx, events) ?? events)) this.#next.event(event)
+      for (const event of await (this.#ctx.hooks.batch?.(this.#ctx, events) ?? events)) this.#next.event(event)
     } catch (error) {
       return this.#fail(error)
     }

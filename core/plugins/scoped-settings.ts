@@ -23,19 +23,22 @@ export function scopedSettings(instance: PluginInstance): Settings {
     },
     compiled<T>(compile: (get: (key: string) => never, orgId: number | null) => T) {
       let version = -1
-      const made = new Map<number | null, T>()
+      let common: { readonly value: T } | null = null
+      const own = new Map<number, T>()
+      const made = (orgId: number | null): T => compile((key) => get(key, orgId) as never, orgId)
       return (orgId) => {
         if (version !== instance.settingsVersion) {
           version = instance.settingsVersion
-          made.clear()
+          common = null
+          own.clear()
         }
-        const owner = orgId !== null && instance.ownSettings.has(orgId) ? orgId : null
-        if (!made.has(owner))
-          made.set(
-            owner,
-            compile((key) => get(key, owner) as never, owner),
-          )
-        return made.get(owner) as T
+        if (orgId === null || !instance.ownSettings.has(orgId)) {
+          // Requests ask for it many times, so it is in no map.
+          common ??= { value: made(null) }
+          return common.value
+        }
+        if (!own.has(orgId)) own.set(orgId, made(orgId))
+        return own.get(orgId) as T
       }
     },
   }

@@ -3,7 +3,6 @@
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Connection } from '../../core/types/ports/provider.ts'
 import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
-import type { Result } from '../../core/types/request/result.ts'
 import { quotaRoutes } from './api.ts'
 import { quotaFacts } from './attention.ts'
 import { ExhaustedAccounts } from './exhausted.ts'
@@ -62,13 +61,17 @@ export const quota = definePlugin({
     }
     gateway.hook(
       'attempt',
-      async (ctx, candidate, next): Promise<Result> => {
-        try {
-          return await next()
-        } finally {
-          heard(ctx, candidate)
-        }
-      },
+      (ctx, candidate, next) =>
+        next().then(
+          (result) => {
+            heard(ctx, candidate)
+            return result
+          },
+          (error: unknown) => {
+            heard(ctx, candidate)
+            throw error
+          },
+        ),
       // Outside all retries, and after the handling of the failure itself.
       { order: 'pre', before: 'resilience' },
     )

@@ -23,7 +23,7 @@ export async function sendOperation(
   driver: OperationDriver,
 ): Promise<Result> {
   const { candidate } = attempt
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   const served = servedBy(provider, candidate, driver)
   if (typeof served.codec === 'string') attempt.wireFormat = served.codec
   // Wire formats of operations are codecs, not dialects: every one authenticates like OpenAI's.

@@ -13,7 +13,7 @@ type AnswerResult = Extract<Result, { kind: 'answer' }>
 
 export function sendAnswer(runtime: Runtime, ctx: RequestState, { reply }: AnswerResult, to: ReplyWriter): Awaitable<void> {
   ctx.facts ??= { content: true, contentBytes: 0, terminal: true, usage: reply.usage, finish: null, error: null }
-  const { hooks } = ctx.generation
+  const { hooks } = ctx
   if (hooks.response === null || reply.checked || !hooks.applies('response', ctx)) return sendReply(runtime, ctx, reply, null, to)
   const answer = reply.answer()
   const changing = hooks.response(ctx, answer as never) as unknown as Awaitable<Frozen<OperationAnswer>>

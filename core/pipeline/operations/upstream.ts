@@ -70,7 +70,7 @@ export class UpstreamCalls implements OperationUpstream {
   }
 
   get whole(): boolean {
-    const { hooks } = this.#ctx.generation
+    const { hooks } = this.#ctx
     return hooks.response !== null && hooks.applies('response', this.#ctx)
   }
 
@@ -175,7 +175,7 @@ export class UpstreamCalls implements OperationUpstream {
     if (isForm(body)) return formBytes(body, this.codec.id('form_'))
     const wire = 'toBytes' in body ? (body as WireBody) : writtenBody(jsonBytes(body as JsonObject))
     this.#call.body = wire
-    const { hooks } = this.#ctx.generation
+    const { hooks } = this.#ctx
     if (hooks.encoded !== null) {
       const editing = hooks.encoded(this.#ctx, this.#call)
       if (editing) return editing.then(() => ({ bytes: wire.toBytes(), contentType: 'application/json' }))

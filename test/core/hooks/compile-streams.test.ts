@@ -23,7 +23,10 @@ function setUp() {
     add<K extends keyof GatewayHooks>(plugin: string, hook: K, fn: GatewayHooks[K], options?: HookOptions) {
       registry.add(registration(plugin, hook, fn, options))
     },
-    seal: () => compileHooks(registry, { clock, log, failed: (plugin, hook) => failures.push(`${plugin}.${hook}`) }),
+    seal() {
+      const sealed = compileHooks(registry, { clock, log, failed: (plugin, hook) => failures.push(`${plugin}.${hook}`) })
+      return { ...sealed, ...sealed.of('chat') }
+    },
   }
 }
 

@@ -27,7 +27,10 @@ function setUp() {
     add<K extends keyof GatewayHooks>(plugin: string, hook: K, fn: GatewayHooks[K], options?: HookOptions) {
       registry.add(registration(plugin, hook, fn, options))
     },
-    seal: () => compileHooks(registry, { clock, log, failed: (plugin, hook) => failures.push(`${plugin}.${hook}`) }),
+    seal() {
+      const sealed = compileHooks(registry, { clock, log, failed: (plugin, hook) => failures.push(`${plugin}.${hook}`) })
+      return { ...sealed, ...sealed.of('chat') }
+    },
   }
 }
 
@@ -240,5 +243,69 @@ describe('isolation', () => {
     t.add('guarded', 'response', () => undefined, { when: () => false })
     const sealed = t.seal()
     expect(sealed.applies('response', ctx)).toBe(false)
+  })
+
+  it('a wrap that leaves the inner result as it is counts as a run, also when the upstream fails', async () => {
+    const t = setUp()
+    t.add('passing', 'attempt', (_ctx, _candidate, next) => next())
+    const sealed = t.seal()
+    const failure = GatewayError.timeout('upstream')
+    await expect(sealed.attempt?.(ctx, {} as never, () => Promise.reject(failure))).rejects.toBe(failure)
+    expect(sealed.runs().find(({ plugin }) => plugin === 'passing')).toMatchObject({ ran: 1, refused: 0 })
+  })
+
+  it('an answer that is decoded on first use is not decoded to check it', async () => {
+    const t = setUp()
+    t.add('watching', 'attempt', async (_ctx, _candidate, next) => next())
+    let decoded = 0
+    class Late {
+      readonly kind = 'full'
+      get response() {
+        decoded++
+        return { choices: [], usage: {} }
+      }
+    }
+    const late = new Late() as unknown as Result
+    expect(await t.seal().attempt?.(ctx, {} as never, async () => late)).toBe(late)
+    expect(decoded).toBe(0)
+  })
+})
+
+describe('operation', () => {
+  const sealed = () => {
+    const registry = new HookRegistry()
+    const ran: string[] = []
+    const add = (plugin: string, options: object) =>
+      registry.add(registration(plugin, 'request', () => void ran.push(plugin), options))
+    add('all', {})
+    add('one', { operation: 'embeddings' })
+    add('some', { operation: ['chat', 'embeddings'], when: () => ran.length > 1 })
+    registry.add(registration('one', 'call', (_ctx, next) => next(), { operation: 'rerank' }))
+    return { ran, hooks: compileHooks(registry, { clock: fakeClock(), log: silentLog, failed: () => {} }) }
+  }
+
+  it.each([
+    ['chat', ['all']],
+    ['embeddings', ['all', 'one', 'some']],
+    ['rerank', ['all']],
+  ] as const)('%s runs its own handlers, in their order', (operation, plugins) => {
+    const { ran, hooks } = sealed()
+    void hooks.of(operation).request?.(ctx)
+    expect(ran).toEqual(plugins)
+  })
+
+  it('a hook that only other operations use is null', () => {
+    const { hooks } = sealed()
+    expect(hooks.of('chat').call).toBeNull()
+    expect(hooks.of('rerank').call).not.toBeNull()
+    expect(hooks.of('chat')).toBe(hooks.of('chat'))
+  })
+
+  it('shows as a condition, and runs are counted over all operations', () => {
+    const { hooks } = sealed()
+    for (const operation of ['chat', 'embeddings'] as const) void hooks.of(operation).request?.(ctx)
+    expect(hooks.runs().find(({ plugin }) => plugin === 'all')?.ran).toBe(2)
+    const { handlers } = hooks.sealed.find(({ hook }) => hook === 'request') as { handlers: { conditional: boolean }[] }
+    expect(handlers.map(({ conditional }) => conditional)).toEqual([false, true, true])
   })
 })
