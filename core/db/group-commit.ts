@@ -1,6 +1,6 @@
 // Commits many requests' writes in few transactions, without a timer. Units queued in one turn of the event loop are committed together;
-// on a slow engine also those queued during the last commit. A refused unit is rolled back alone. When the database fails, units that
-// must not be lost go to a spool and are replayed later.
+// on a slow engine also those queued during the last commit. Under load, settlements wait a few turns for requests that begin.
+// A refused unit is rolled back alone. When the database fails, units that must not be lost go to a spool and are replayed later.
 import type { Database, Spool, SpooledUnit, Statement, TenantWall, UnitResult } from '../types/ports/db.ts'
 import type { Clock, Logger } from '../types/ports/ports.ts'
 import { isJoinable, joinUnits } from './joined-units.ts'
@@ -23,6 +23,10 @@ export interface PendingUnit {
 
 /** Limits how long one commit blocks the event loop on SQLite. */
 const MAX_UNITS = 200
+/** From this number on, settlements wait for requests that begin: a commit costs as much as the rows of several requests. */
+const MANY_SETTLED = 8
+/** Turns of the event loop that settlements wait at most. */
+const MAX_TURNS = 4
 /** Above this number the database counts as unavailable. */
 const MAX_QUEUED = 10_000
 /** Waits between the attempts of one transaction, ms. During a known outage there is one attempt only. */
@@ -100,10 +104,17 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     do {
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await nextTurn()
+      for (let turn = 0; turn < MAX_TURNS && this.#hasTime(); turn++) await nextTurn()
       await this.#commit(this.#queue.splice(0, MAX_UNITS))
     } while (this.#queue.length > 0)
     this.#running = null
+  }
+
+  /** No request waits for a unit that may go to the spool. */
+  #hasTime(): boolean {
+    const { length } = this.#queue
+    return length >= MANY_SETTLED && length < MAX_UNITS && this.#queue.every(({ spoolable }) => spoolable)
   }
 
   async #commit(units: readonly PendingUnit[]): Promise<void> {
@@ -187,6 +198,12 @@ export class GroupCommit {
     for (const result of await this.#db.commit(units))
       if (!result.ok) this.#log.warn('spool.unit_refused', { error: result.error })
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
 
 function conclude(units: readonly PendingUnit[], results: readonly UnitResult[]): void {

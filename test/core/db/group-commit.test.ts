@@ -77,6 +77,39 @@ describe('units', () => {
     expect((await ids()).length).toBe(30)
   })
 
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+  it('of many settlements go together with the units of the next turn', async () => {
+    const commits = new GroupCommit(db, clock, log)
+    const settled = Array.from({ length: 12 }, (_, i) => commits.add([put(`end${i}`)], { spoolable: true }))
+    await turn()
+    expect(groups).toEqual([])
+    const begun = commits.add([put('begin')])
+    await Promise.all([...settled, begun])
+    expect(groups).toEqual([13])
+  })
+
+  it('of many settlements wait a few turns only', async () => {
+    const commits = new GroupCommit(db, clock, log)
+    const settled = Array.from({ length: 12 }, (_, i) => commits.add([put(`end${i}`)], { spoolable: true }))
+    for (let turns = 0; turns < 6; turns++) await turn()
+    expect(groups).toEqual([12])
+    await Promise.all(settled)
+  })
+
+  it.each([
+    ['few settlements', 3, 0],
+    ['a unit for which a request waits', 12, 1],
+  ])('of a turn with %s do not wait', async (_, ends, begins) => {
+    const commits = new GroupCommit(db, clock, log)
+    const units = Array.from({ length: ends }, (_, i) => commits.add([put(`end${i}`)], { spoolable: true }))
+    for (let i = 0; i < begins; i++) units.push(commits.add([put(`begin${i}`)]))
+    await turn()
+    await Promise.resolve()
+    expect(groups).toEqual([ends + begins])
+    await Promise.all(units)
+  })
+
   it('queued while a commit is under way go together in the next', async () => {
     let release = () => {}
     const commits = new GroupCommit(
