@@ -1,5 +1,5 @@
 // Builds one runner per hook kind at seal. Runners stay synchronous until a handler returns a promise: a stage whose handlers are all
-// synchronous costs no await.
+// synchronous costs no await. Closures are in functions of their own, because one inside a loop makes V8 create an object for each turn.
 import type { Awaitable } from '../types/request/canonical.ts'
 import type { Candidate, RequestContext } from '../types/request/context.ts'
 import type { Result } from '../types/request/result.ts'
@@ -20,10 +20,17 @@ export function series(handlers: readonly GuardedHandler[]): (ctx: RequestContex
         handler.failed(error)
         continue
       }
-      if (isThenable(returned)) return handler.settle(returned).then(() => run(i + 1, ctx, extra))
+      if (isThenable(returned)) return later(handler, returned, i + 1, ctx, extra)
       handler.succeeded()
     }
   }
+  const later = (
+    handler: GuardedHandler,
+    returned: PromiseLike<unknown>,
+    next: number,
+    ctx: RequestContext,
+    extra: unknown,
+  ): Promise<void> => handler.settle(returned).then(() => run(next, ctx, extra))
   return (ctx, extra) => run(0, ctx, extra)
 }
 
@@ -40,13 +47,14 @@ export function first<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCont
         handler.failed(error)
         continue
       }
-      if (isThenable(returned))
-        return handler.settle(returned as Promise<T | undefined>).then((value) => handler.taken(value, true) ?? run(i + 1, ctx))
+      if (isThenable(returned)) return later(handler, returned as Promise<T | undefined>, i + 1, ctx)
       const answer = handler.taken(returned)
       if (answer !== undefined) return answer as T
     }
     return undefined
   }
+  const later = (handler: GuardedHandler, returned: Promise<T | undefined>, next: number, ctx: RequestContext) =>
+    handler.settle(returned).then((value) => handler.taken(value, true) ?? run(next, ctx))
   return (ctx) => run(0, ctx)
 }
 
@@ -64,16 +72,15 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         handler.failed(error)
         continue
       }
-      if (isThenable(returned))
-        return handler
-          .settle(returned as Promise<T | undefined>)
-          .then((next) => run(i + 1, ctx, handler.taken(next, true) ?? value))
+      if (isThenable(returned)) return later(handler, returned as Promise<T | undefined>, i + 1, ctx, value)
       // The same value needs no second check.
       if (returned === value) handler.succeeded()
       else value = (handler.taken(returned) as T | undefined) ?? value
     }
     return value
   }
+  const later = (handler: GuardedHandler, returned: Promise<T | undefined>, next: number, ctx: RequestContext, value: T) =>
+    handler.settle(returned).then((changed) => run(next, ctx, handler.taken(changed, true) ?? value))
   return (ctx, value) => run(0, ctx, value)
 }
 
@@ -86,13 +93,23 @@ type Next = () => Promise<Result>
 export function wrap(
   handlers: readonly GuardedHandler[],
 ): (ctx: RequestContext, candidate: Candidate | undefined, next: Next) => Promise<Result> {
-  const layer = (index: number, ctx: RequestContext, candidate: Candidate | undefined, innermost: Next): Promise<Result> => {
-    const handler = handlers[index]
-    if (handler === undefined) return innermost()
-    if (handler.when !== undefined && !handler.applies(ctx)) return layer(index + 1, ctx, candidate, innermost)
+  const from = (first: number, ctx: RequestContext, candidate: Candidate | undefined, innermost: Next): Promise<Result> => {
+    for (let i = first; i < handlers.length; i++) {
+      const handler = handlers[i] as GuardedHandler
+      if (handler.when === undefined || handler.applies(ctx)) return layer(handler, i + 1, ctx, candidate, innermost)
+    }
+    return innermost()
+  }
+  const layer = (
+    handler: GuardedHandler,
+    inside: number,
+    ctx: RequestContext,
+    candidate: Candidate | undefined,
+    innermost: Next,
+  ): Promise<Result> => {
     let inner: Promise<Result> | null = null
     const next: Next = () => {
-      inner = layer(index + 1, ctx, candidate, innermost)
+      inner = from(inside, ctx, candidate, innermost)
       return inner
     }
     const fallback = () => inner ?? next()
@@ -106,7 +123,7 @@ export function wrap(
       return failedOver(handler, error, fallback)
     }
   }
-  return (ctx, candidate, next) => layer(0, ctx, candidate, next)
+  return (ctx, candidate, next) => from(0, ctx, candidate, next)
 }
 
 function settled(handler: GuardedHandler, running: Promise<Result>, fallback: Next): Promise<Result> {
@@ -124,13 +141,13 @@ async function failedOver(handler: GuardedHandler, error: unknown, fallback: Nex
 }
 
 /** Runs without being awaited: errors are logged and never thrown. Tests and shutdown await the promise. */
-export function observe(handlers: readonly GuardedHandler[]): (...args: unknown[]) => Awaitable<void> {
-  return (...args) => {
+export function observe(handlers: readonly GuardedHandler[]): (ctx?: unknown, outcome?: unknown) => Awaitable<void> {
+  return (ctx, outcome) => {
     let pending: Promise<unknown>[] | null = null
     for (const handler of handlers) {
       try {
-        if (handler.when !== undefined && !handler.applies(args[0] as RequestContext)) continue
-        const returned = handler.fn(...args)
+        if (handler.when !== undefined && !handler.applies(ctx as RequestContext)) continue
+        const returned = handler.fn(ctx, outcome)
         if (isThenable(returned)) {
           pending ??= []
           pending.push(handler.settle(returned).catch(swallow))
