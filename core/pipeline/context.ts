@@ -88,6 +88,7 @@ export class RequestState implements RequestContext {
   /** Set when a hook ends the request early. The running attempt is aborted with this error. */
   stopped: GatewayErrorShape | null = null
   decode: (() => unknown) | null = null
+  taps: readonly ((reply: Reply) => void)[] = EMPTY
   #costCenter: string | null = null
   #sessionId: string | null | undefined = undefined
   #userId: string | null | undefined = undefined
@@ -95,7 +96,6 @@ export class RequestState implements RequestContext {
   #warnings = ''
   #notes: Record<string, Json> | null = null
   #leases: readonly Lease[] = EMPTY
-  #taps: readonly ((reply: Reply) => void)[] = EMPTY
   #stoppables: readonly Stoppable[] = EMPTY
   #controller: AbortController | null = null
   #settled = false
@@ -197,12 +197,8 @@ export class RequestState implements RequestContext {
   skip(candidate: Candidate, reason: SkipReason, until?: number): void {
     if (candidate?.connection === undefined) throw new TypeError('ctx.skip() takes a candidate, a reason, and epoch ms')
     if (until !== undefined && !Number.isFinite(until)) throw new TypeError('ctx.skip(): `until` is a number, epoch ms')
-    this.add({
-      candidate,
-      startedAt: this.startedAt,
-      action: 'skipped',
-      skipped: until === undefined ? { reason } : { reason, until },
-    })
+    const skipped = until === undefined ? { reason } : { reason, until }
+    this.add({ candidate, startedAt: this.startedAt, action: 'skipped', skipped })
   }
 
   add(attempt: Attempt): void {
@@ -264,11 +260,7 @@ export class RequestState implements RequestContext {
   }
 
   tap(fn: (reply: Reply) => void): void {
-    this.#taps = withMember(this.#taps, fn)
-  }
-
-  get taps(): readonly ((reply: Reply) => void)[] {
-    return this.#taps
+    this.taps = withMember(this.taps, fn)
   }
 
   /** Calls `fn` when the request is stopped; immediately when it already is. Returns a function that unsubscribes. */
