@@ -128,11 +128,14 @@ export function conversationStore(
     },
     append({ orgId }, token, items) {
       const now = clock.now()
+      // After the items that are there, also after those of the same millisecond.
+      const after = (place: number) =>
+        sql`(SELECT CASE WHEN MAX(place) >= ${place} THEN MAX(place) + 1 ELSE ${place} END FROM responses_state_items WHERE conversation = ${token})`
       const isThere = sql`EXISTS (SELECT 1 FROM responses_state_conversations WHERE token = ${token} AND org_id = ${orgId ?? 0})`
       return [
         ...items.map(({ id, sealed, bytes }, index) => ({
           sql: sql`INSERT INTO responses_state_items (conversation, id, org_id, place, bytes, item_sealed)
-            SELECT ${token}, ${id}, ${orgId ?? 0}, ${now * PLACES + index}, ${bytes}, ${sealed} WHERE ${isThere}
+            SELECT ${token}, ${id}, ${orgId ?? 0}, ${after(now * PLACES + index)}, ${bytes}, ${sealed} WHERE ${isThere}
             ON CONFLICT (conversation, id) DO NOTHING`,
         })),
         {

@@ -32,7 +32,6 @@ async function create(sdk: OpenAI, body: object, stream: boolean): Promise<OpenA
       if (event.type === 'response.completed') answer = event.response
   } else answer = await sdk.responses.create(ask)
   await t.untilCommitted(settled + 1)
-  clock.jump(1 / 3600)
   return answer as OpenAI.Responses.Response
 }
 
@@ -145,4 +144,20 @@ it('has the turn before also when the next request comes at once', async () => {
     await sdk.responses.create({ model: 'chat/m', conversation: id, input: `Question ${turn}` })
     for (let before = 1; before <= turn; before++) expect(t.upstream.requests.at(-1)?.text).toContain(`Question ${before}`)
   }
+})
+
+it('keeps the order of items that come in one millisecond, of requests and of turns', async () => {
+  await open(reply({ text: 'Answer.' }))
+  const sdk = client()
+  const { id } = await sdk.conversations.create({ items: [{ ...USER, content: 'first' }] })
+  const expected = ['first']
+  for (let i = 0; i < 6; i++) {
+    const texts = [`${i}a`, `${i}b`]
+    await sdk.conversations.items.create(id, { items: texts.map((content) => ({ ...USER, content })) })
+    await create(sdk, { conversation: id, input: `${i}c` }, false)
+    expected.push(...texts, `${i}c`, 'Answer.')
+  }
+  const { data } = await sdk.conversations.items.list(id, { order: 'asc', limit: 100 })
+  const texts = data.map((item) => (item.type === 'message' ? (item.content[0] as { text: string }).text : item.type))
+  expect(texts).toEqual(expected)
 })
