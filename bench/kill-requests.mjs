@@ -1,4 +1,4 @@
-// node bench/kill-requests.mjs [--cycles 20] [--seed 1]: kill -9 of a gateway without budgets under load, JSON and streams. After each
+// node bench/kill-requests.mjs [--cycles 20] [--seed 1] [--width 24]: kill -9 of a gateway without budgets under load, JSON and streams. After each
 // restart every answered request must have one row, every row a request, and no trace may remain of a request that is over. Prints the
 // figures; exit code 1 when something is wrong.
 
@@ -15,6 +15,7 @@ const { values } = parseArgs({
   options: {
     cycles: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
+    width: { type: 'string', default: '24' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -61,7 +62,7 @@ try {
     // By answers and not by time, so that a slow machine tests the same.
     const enough = answered.size + 10 + random() * 190
     const killed = () => answered.size >= enough && gateway.child.kill('SIGKILL')
-    await Promise.all(Array.from({ length: 24 }, () => ask(gateway, killed)))
+    await Promise.all(Array.from({ length: Number(values.width) }, () => ask(gateway, killed)))
     await gateway.ended
     figures.cycles = cycle
   }
