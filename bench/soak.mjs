@@ -1,7 +1,7 @@
-// npm run soak -- --minutes 10: runs a gateway under steady mixed load, from four dialects to four, with callers that leave and upstreams
+// npm run soak -- --minutes 30: runs a gateway under steady mixed load, from four dialects to four, with callers that leave and upstreams
 // that fail. It measures the memory of the process after each garbage collection. Memory that grows every hour is a leak.
 //
-// --minutes 10   --seed 1
+// --minutes 30   --seed 1
 // --rate 200 (requests a second)   --aborted 0.2 (of callers)   --faulty 0.05 (of upstream answers)
 // --database postgres://…   instead of SQLite; the database must be empty
 // --json                    figures only
@@ -23,7 +23,7 @@ import { trend } from './soak/trend.mjs'
 
 const { values } = parseArgs({
   options: {
-    minutes: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '30' },
     seed: { type: 'string', default: '1' },
     rate: { type: 'string', default: '200' },
     aborted: { type: 'string', default: '0.2' },
