@@ -100,7 +100,14 @@ export function VirtualTable<T>({ label, columns: all, rows, rowKey, selected, o
             ))}
           </div>
         </div>
-        {foot}
+        {/* A row group without a row is an error of ARIA, and there is none while the first ones are read. */}
+        {rows.length > 0 ? (
+          foot
+        ) : (
+          <div role="row" aria-rowindex={2}>
+            <div role="cell">{foot}</div>
+          </div>
+        )}
       </div>
     </div>
   )
