@@ -73,9 +73,7 @@ export function reduce<T>(handlers: readonly GuardedHandler[]): (ctx: RequestCon
         continue
       }
       if (isThenable(returned)) return later(handler, returned as Promise<T | undefined>, i + 1, ctx, value)
-      // The same value needs no second check.
-      if (returned === value) handler.succeeded()
-      else value = (handler.taken(returned) as T | undefined) ?? value
+      value = (handler.taken(returned) as T | undefined) ?? value
     }
     return value
   }
