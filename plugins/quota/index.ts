@@ -3,6 +3,7 @@
 import { definePlugin } from '../../core/plugins/define.ts'
 import type { Connection } from '../../core/types/ports/provider.ts'
 import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
+import type { Result } from '../../core/types/request/result.ts'
 import { quotaRoutes } from './api.ts'
 import { quotaFacts } from './attention.ts'
 import { ExhaustedAccounts } from './exhausted.ts'
@@ -61,17 +62,13 @@ export const quota = definePlugin({
     }
     gateway.hook(
       'attempt',
-      (ctx, candidate, next) =>
-        next().then(
-          (result) => {
-            heard(ctx, candidate)
-            return result
-          },
-          (error: unknown) => {
-            heard(ctx, candidate)
-            throw error
-          },
-        ),
+      async (ctx, candidate, next): Promise<Result> => {
+        try {
+          return await next()
+        } finally {
+          heard(ctx, candidate)
+        }
+      },
       // Outside all retries, and after the handling of the failure itself.
       { order: 'pre', before: 'resilience' },
     )
