@@ -137,6 +137,8 @@ export function conversationStore(
           sql: sql`INSERT INTO responses_state_items (conversation, id, org_id, place, bytes, item_sealed)
             SELECT ${token}, ${id}, ${orgId ?? 0}, ${after(now * PLACES + index)}, ${bytes}, ${sealed} WHERE ${isThere}
             ON CONFLICT (conversation, id) DO NOTHING`,
+          // Otherwise a transaction that overlaps with this one would take the same places.
+          lock: `conversation:${token}`,
         })),
         {
           sql: sql`UPDATE responses_state_conversations SET expires_at = ${now + ttlMs} WHERE token = ${token} AND org_id = ${orgId ?? 0}`,
