@@ -5,6 +5,8 @@ const EXPIRES_MS = 3_600_000
 /** A failure counts as twice the slowest answer, at least this. */
 const LEAST_PENALTY_MS = 10_000
 const MAX_ENTRIES = 2000
+/** An entry that moves at each answer makes its map allocate a new table every few answers. */
+const MOVED_EVERY_MS = 60_000
 
 export interface Latency {
   readonly ms: number
@@ -19,6 +21,8 @@ interface Entry {
   /** Moving average of failures, 0 to 1. */
   failures: number
   at: number
+  /** When the entry became the last one of its map. */
+  moved: number
 }
 
 /** By `provider/model`. */
@@ -63,17 +67,20 @@ export function latencyTable(monotonic: () => number): LatencyTable {
   }
   const sample = (id: string, stream: boolean, ms: number, failure: 0 | 1): void => {
     const entries = stream ? streamed : whole
-    const known = of(id, stream)
-    const mixed = (before: number, now: number) => before + ALPHA * (now - before)
-    // Evicts the entry that was updated least recently.
-    entries.delete(id)
+    const now = monotonic()
+    const known = of(id, stream, now)
+    const mixed = (before: number, latest: number) => before + ALPHA * (latest - before)
+    const stays = known !== null && now - known.moved < MOVED_EVERY_MS
+    if (!stays) entries.delete(id)
     entries.set(id, {
       ms: known === null ? ms : mixed(known.ms, ms),
       samples: (known?.samples ?? 0) + 1,
       answers: failure === 1 ? (known?.answers ?? 0) : known?.answers ? mixed(known.answers, ms) : ms,
       failures: known === null ? failure : mixed(known.failures, failure),
-      at: monotonic(),
+      at: now,
+      moved: stays ? known.moved : now,
     })
+    // The first entry is the one that was updated least recently, to a minute.
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
   }
   // Penalties are excluded: otherwise one outage would double them without end.
