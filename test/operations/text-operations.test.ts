@@ -169,6 +169,7 @@ describe('search', () => {
     [{}, 'query'],
     [{ query: ' ' }, 'query'],
     [{ query: 'x', max_results: 51 }, 'max_results'],
+    [{ query: 'x', model: 'exa/search', provider: 'tavily' }, 'provider'],
     [{ query: 'x', search_type: 'maps' }, 'search_type'],
     [{ query: 'x', time_range: 'hour' }, 'time_range'],
     [{ query: 'x', include_domains: ['a b'] }, 'include_domains'],

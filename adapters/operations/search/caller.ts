@@ -47,10 +47,12 @@ export function decodeSearch(body: WireBody): SearchRequest {
 }
 
 function searchModel(json: JsonObject): string {
-  const model = textField(json, 'model')
-  if (model !== undefined && model !== '') return model
-  const provider = textField(json, 'provider')
-  return provider === undefined || provider === '' ? ANY_SEARCH : `${provider}/search`
+  const model = textField(json, 'model') ?? ''
+  const provider = textField(json, 'provider') ?? ''
+  if (model !== '' && provider !== '' && !model.startsWith(`${provider}/`))
+    throw GatewayError.invalid('provider', '`provider` and `model` name different providers. Send only one of the two.')
+  if (model !== '') return model
+  return provider === '' ? ANY_SEARCH : `${provider}/search`
 }
 
 function oneOf<T extends string>(json: JsonObject, name: string, words: readonly T[]): T | undefined {
