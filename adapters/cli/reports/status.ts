@@ -28,8 +28,12 @@ export const statusCommand = action({
       printJson(found)
       return code
     }
-    if (server !== null && (await isServed(server)))
-      say.info(`Open circuits are in the memory of the server: \`hookgate status --url ${server}\` lists them too.`)
+    if (server !== null)
+      say.info(
+        (await isServed(server))
+          ? `Open circuits are in the memory of the server: \`hookgate status --url ${server}\` lists them too.`
+          : `No server answers on ${server}. This is the state of the database.`,
+      )
     if (found.data.length === 0) {
       say.success('Nothing needs attention.')
       return code

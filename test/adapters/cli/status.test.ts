@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../../support/free-port.ts'
 import { ask, post } from '../node/support.ts'
 import { folder, hookgate, serving } from './hookgate.ts'
 import { command } from './in-process.ts'
@@ -15,9 +16,12 @@ describe('hookgate status', () => {
     const early = await command(['status'], { cwd, env: { GATEWAY_DATA_DIR: `${cwd}/data` } })
     expect([early.code, early.stdout]).toEqual([0, expect.stringMatching(/warning +plan_drift/)])
     await command(['apply'], { cwd, env: { GATEWAY_DATA_DIR: `${cwd}/data` } })
-    const { code, stdout, stderr } = await command(['status'], { cwd, env: { GATEWAY_DATA_DIR: `${cwd}/data` } })
+    const port = await freePort()
+    const env = { GATEWAY_DATA_DIR: `${cwd}/data`, GATEWAY_PORT: String(port) }
+    const { code, stdout, stderr } = await command(['status'], { cwd, env })
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toMatch(/Nothing needs attention/)
+    expect(stderr).toContain(`No server answers on http://127.0.0.1:${port}. This is the state of the database.`)
     const json = await command(['status', '--json'], { cwd, env: { GATEWAY_DATA_DIR: `${cwd}/data` } })
     expect([json.code, JSON.parse(json.stdout)]).toEqual([0, { data: [] }])
   })
