@@ -1,5 +1,5 @@
 // The gateway of the benchmark: one chat upstream, the mock; everything else has its default. BENCH_WITHOUT names plugins to leave out.
-import { preset } from '../dist/plugins/preset.js'
+import { preset } from 'hookgate/preset'
 
 const without = new Set((process.env.BENCH_WITHOUT ?? '').split(',').filter((name) => name !== ''))
 

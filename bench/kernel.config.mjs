@@ -1,6 +1,6 @@
 // A gateway with only the required plugins, for bench/instructions.mjs and `npm run bench -- --kernel`. BENCH_LIMITS, which `--limits`
 // sets, adds rate limits and the request log.
-import { preset } from '../dist/plugins/preset.js'
+import { preset } from 'hookgate/preset'
 
 const OFF = [
   ...['rateLimits', 'guardrails', 'wasmFilters', 'exactCache', 'catalog', 'pricing', 'policy', 'proxyPools', 'virtualModels'],
