@@ -7,7 +7,7 @@
 //   --warm 0.1    a tenth of the warm-up, to try the command out
 //   --peers       Portkey's gateway too; it installs the package into a temporary directory, so it needs the npm registry
 //
-// All targets run for the whole time and take turns of a few seconds: a neighbour that slows the machine down slows all of them down. The
+// All targets run for the whole time and take turns of a few seconds, after one that does not count: a neighbour that slows the machine down slows all of them down. The
 // ratio is the median of the ratios to bare in the same round; its range follows. Targets are pinned to CPU 0, mock and load to CPU 1.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -100,8 +100,12 @@ async function warm(target) {
   }
 }
 
-/** Returns CPU time: µs, ms for a large body. */
+/**
+ * Returns CPU time: µs, ms for a large body. The first second does not count: while a target waits for its turn, V8 drops code and makes the
+ * young generation smaller (docs/performance.md, findings).
+ */
 async function measured(target, phase, seconds) {
+  await phaseOf(target, phase, 1)
   const { cpu } = await phaseOf(target, phase, seconds)
   if (phase.unit === 'chunk') return cpu.us_per_chunk
   return phase.unit === 'body' ? cpu.us_per_request / 1000 : cpu.us_per_request
