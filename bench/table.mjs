@@ -7,8 +7,9 @@
 //   --warm 0.1    a tenth of the warm-up, to try the command out
 //   --peers       Portkey's gateway too; it installs the package into a temporary directory, so it needs the npm registry
 //
-// All targets run for the whole time and take turns of a few seconds, after one that does not count: a neighbour that slows the machine down slows all of them down. The
-// ratio is the median of the ratios to bare in the same round; its range follows. Targets are pinned to CPU 0, mock and load to CPU 1.
+// All targets run for the whole time and take turns of a few seconds, after a second that does not count: a neighbour that slows the machine
+// down slows all of them down. The ratio is the median of the ratios to bare in the same round; its range follows. Targets are pinned to
+// CPU 0, mock and load to CPU 1.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
