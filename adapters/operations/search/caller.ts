@@ -50,7 +50,10 @@ function searchModel(json: JsonObject): string {
   const model = textField(json, 'model') ?? ''
   const provider = textField(json, 'provider') ?? ''
   if (model !== '' && provider !== '' && !model.startsWith(`${provider}/`))
-    throw GatewayError.invalid('provider', '`model` must be one of `provider`, such as `<provider>/search`. Or send only one of the two.')
+    throw GatewayError.invalid(
+      'provider',
+      '`model` must be one of `provider`, such as `<provider>/search`. Or send only one of the two.',
+    )
   if (model !== '') return model
   return provider === '' ? ANY_SEARCH : `${provider}/search`
 }
