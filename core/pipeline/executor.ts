@@ -9,7 +9,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { MediaOperation } from '../types/operations/operations.ts'
 import type { Attempt, Candidate, Plan } from '../types/request/context.ts'
 import type { Result } from '../types/request/result.ts'
-import { sendAttempt } from './attempt.ts'
+import { type CallWatch, sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 import { discardLastAnswer } from './steps.ts'
@@ -84,7 +84,7 @@ interface AttemptCounts {
   retries: number
 }
 
-class CandidateAttempts {
+class CandidateAttempts implements CallWatch {
   attempt: Attempt
   readonly #runtime: Runtime
   readonly #ctx: RequestState
@@ -134,18 +134,17 @@ class CandidateAttempts {
       return Promise.reject(error)
     }
     this.#called = true
-    return sendAttempt(this.#runtime, this.#ctx, this.attempt).then(this.#answered, this.#failed)
+    return sendAttempt(this.#runtime, this.#ctx, this.attempt, this)
   }
 
-  readonly #answered = (result: Result): Result => {
+  callAnswered(result: Result): void {
     this.#ctx.lastAnswer = result
-    return result
   }
 
-  readonly #failed = (thrown: unknown): never => {
+  callFailed(thrown: unknown): GatewayError {
     // An error thrown further inside is not the fault of the plugins around it.
     this.#failure = ownError(this.#runtime, this.#ctx, thrown)
-    throw this.#failure
+    return this.#failure
   }
 
   /** Adds a line to the timeline. @throws the last failure when the request has used all its calls. */

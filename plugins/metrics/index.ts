@@ -1,6 +1,7 @@
 // Serves /metrics with core and GenAI metrics of settled requests. Label values come from routes and connections, never from a request; a
 // limited number of models that upstreams answered for has its own label.
 import { z } from 'zod'
+import { memoize } from '../../core/collections/memoize.ts'
 import { definePlugin } from '../../core/plugins/define.ts'
 import { answererOf } from '../../core/records/request-record.ts'
 import { type MetricsRules, readerOf } from './access.ts'
@@ -50,6 +51,14 @@ export const metrics = definePlugin({
     ])
     const cost = tally('cost_usd_total', 'What upstream calls cost; those without a known price add nothing.', ['provider'])
     const attempts = tally('attempts_total', 'Upstream attempts by result.', ['provider', 'result'])
+    const billedBy = memoize((provider) => ({
+      input: tokens.series(provider, 'input'),
+      cacheRead: tokens.series(provider, 'cache_read'),
+      cacheWrite: tokens.series(provider, 'cache_write'),
+      output: tokens.series(provider, 'output'),
+      reasoning: tokens.series(provider, 'reasoning'),
+      cost: cost.series(provider),
+    }))
     const genAi = genAiRecorder(gateway.metrics, shown)
     const live = gateway.metrics.gauge('requests_in_flight', 'Requests being served.')
     Object.assign(live, { collect: () => live.set([...gateway.live()].length) })
@@ -66,13 +75,13 @@ export const metrics = definePlugin({
       for (const { candidate, action } of ctx.attempts)
         attempts.series(shown.provider(candidate.connection.provider, orgId), action ?? 'failed').add(1)
       for (const { provider: by, usage, costNano } of outcome.steps) {
-        const billed = shown.provider(by, orgId)
-        tokens.series(billed, 'input').add(usage.inputTotal)
-        tokens.series(billed, 'cache_read').add(usage.cacheRead)
-        tokens.series(billed, 'cache_write').add(usage.cacheWrite)
-        tokens.series(billed, 'output').add(usage.outputTotal)
-        tokens.series(billed, 'reasoning').add(usage.reasoning ?? 0)
-        cost.series(billed).add((costNano ?? 0) / 1e9)
+        const billed = billedBy(shown.provider(by, orgId))
+        billed.input.add(usage.inputTotal)
+        billed.cacheRead.add(usage.cacheRead)
+        billed.cacheWrite.add(usage.cacheWrite)
+        billed.output.add(usage.outputTotal)
+        billed.reasoning.add(usage.reasoning ?? 0)
+        billed.cost.add((costNano ?? 0) / 1e9)
       }
       genAi(ctx, outcome)
     })

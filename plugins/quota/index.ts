@@ -1,6 +1,7 @@
 // Tracks remaining quota: snapshots per account from the headers of every answer and from usage APIs. An account without quota, or at a
 // rate limit, is skipped until the reset.
 import { definePlugin } from '../../core/plugins/define.ts'
+import { errorText } from '../../core/text/error-text.ts'
 import type { Connection } from '../../core/types/ports/provider.ts'
 import type { Candidate, RequestContext } from '../../core/types/request/context.ts'
 import type { Result } from '../../core/types/request/result.ts'
@@ -55,19 +56,23 @@ export const quota = definePlugin({
     )
     asking.drivers.set(openrouter.provider, openrouter)
 
-    const heard = ({ upstreamHeaders }: RequestContext, { connection, target }: Candidate): void => {
+    const heard = ({ id, upstreamHeaders }: RequestContext, { connection, target }: Candidate): void => {
       if (upstreamHeaders === null) return
-      meter.heard(connection, target.model, upstreamHeaders)
-      asking.used(connection)
+      try {
+        meter.heard(connection, target.model, upstreamHeaders)
+        asking.used(connection)
+      } catch (error) {
+        gateway.log.error('quota.not_heard', { requestId: id, error: errorText(error) })
+      }
     }
     gateway.hook(
       'attempt',
-      async (ctx, candidate, next): Promise<Result> => {
-        try {
-          return await next()
-        } finally {
-          heard(ctx, candidate)
-        }
+      // It returns the promise of the attempt itself: an async function would cost each request three more.
+      (ctx, candidate, next): Promise<Result> => {
+        const attempt = next()
+        const ended = () => heard(ctx, candidate)
+        attempt.then(ended, ended)
+        return attempt
       },
       // Outside all retries, and after the handling of the failure itself.
       { order: 'pre', before: 'resilience' },
