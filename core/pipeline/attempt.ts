@@ -5,7 +5,6 @@ import { capsOf } from '../models/model-caps.ts'
 import { checkedModelId } from '../models/model-id.ts'
 import type { ConnectionService } from '../services.ts'
 import { LARGE_BODY, LARGE_REQUEST } from '../timing/yield-queue.ts'
-import type { GatewayErrorShape } from '../types/error.ts'
 import type { MediaOperation } from '../types/operations/operations.ts'
 import type { WireRequest } from '../types/ports/ports.ts'
 import type { Provider } from '../types/ports/provider.ts'
@@ -141,18 +140,16 @@ function answered(watch: CallWatch | null, result: Result): Result {
   return result
 }
 
-/** Returns the error of a call without its secrets. */
-function cleaned(
-  provider: Provider,
-  wire: WireRequest,
-  secret: string | null,
-  candidate: Candidate,
-  thrown: unknown,
-): GatewayErrorShape {
-  const own = GatewayError.from(thrown)
-  const status = own.upstream?.status
-  if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
-  return new ErrorCleaner(wire.headers, secret, candidate).clean(own)
+/** Returns the error of a call without its secrets. When `refused` of the provider throws, returns that error. */
+function cleaned(provider: Provider, wire: WireRequest, secret: string | null, candidate: Candidate, thrown: unknown): unknown {
+  try {
+    const own = GatewayError.from(thrown)
+    const status = own.upstream?.status
+    if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
+    return new ErrorCleaner(wire.headers, secret, candidate).clean(own)
+  } catch (failure) {
+    return failure
+  }
 }
 
 export function upstreamDialect(ctx: RequestState, { connection, target }: Candidate, provider: Provider): Dialect {

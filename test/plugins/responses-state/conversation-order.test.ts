@@ -4,7 +4,6 @@ import type { Vault } from '../../../core/types/ports/ports.ts'
 import { conversationStore } from '../../../plugins/responses-state/conversations/conversation-store.ts'
 import { migrations } from '../../../plugins/responses-state/migrations.ts'
 import { ENGINES } from '../../support/engines.ts'
-import { recordingLog } from '../../support/recording-log.ts'
 import { wallClock } from '../budgets/support.ts'
 
 const ALICE = { orgId: 1, keyId: 7 }
