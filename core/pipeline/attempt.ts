@@ -22,24 +22,11 @@ import { driver, type Runtime } from './runtime.ts'
 import { hasBatch, stagesOf } from './staged-sink.ts'
 import { discardLastAnswer } from './steps.ts'
 import { callUpstream } from './upstream.ts'
-import type { UpstreamCall } from './upstream-call.ts'
 import { addressOf, proxyFor } from './upstream-url.ts'
 import { replaySource } from './whole-answer.ts'
 
-/** Learns how a call ended before its promise is settled. A `then` would cost each request another promise. */
-export interface CallWatch {
-  callAnswered(result: Result): void
-  /** Returns the error that the promise of the call rejects with. */
-  callFailed(thrown: unknown): GatewayError
-}
-
 /** Sends the request to the attempt's candidate. Resolves at the commit point. @throws GatewayError with a message free of secrets. */
-export function sendAttempt(
-  runtime: Runtime,
-  ctx: RequestState,
-  attempt: Attempt,
-  watch: CallWatch | null = null,
-): Promise<Result> {
+export function sendAttempt(runtime: Runtime, ctx: RequestState, attempt: Attempt): Promise<Result> {
   try {
     ctx.throwIfStopped()
     const { connection, target } = attempt.candidate
@@ -48,107 +35,74 @@ export function sendAttempt(
     const provider = runtime.provider(connection.provider)
     const operation = runtime.operations.get(ctx.operation as MediaOperation)
     // A promise that an async function returns costs three more turns of the microtask queue.
-    if (operation === undefined) return sendConversation(runtime, ctx, attempt, provider, watch)
-    const sending = sendOperation(runtime, ctx, attempt, provider, operation)
-    return watch === null ? sending : watched(sending, watch)
+    return operation === undefined
+      ? sendConversation(runtime, ctx, attempt, provider)
+      : sendOperation(runtime, ctx, attempt, provider, operation)
   } catch (error) {
-    return Promise.reject(watch === null ? error : watch.callFailed(error))
+    return Promise.reject(error)
   }
 }
 
-function watched(sending: Promise<Result>, watch: CallWatch): Promise<Result> {
-  return sending.then(
-    (result) => {
-      watch.callAnswered(result)
-      return result
-    },
-    (thrown: unknown) => {
-      throw watch.callFailed(thrown)
-    },
-  )
-}
-
-async function sendConversation(
-  runtime: Runtime,
-  ctx: RequestState,
-  attempt: Attempt,
-  provider: Provider,
-  watch: CallWatch | null,
-): Promise<Result> {
+async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: Attempt, provider: Provider): Promise<Result> {
   const { candidate } = attempt
   const { connection } = candidate
   const { hooks } = ctx
-  let secret: string | null = null
-  let wire: WireRequest | null = null
-  try {
-    const dialect = upstreamDialect(ctx, candidate, provider)
-    attempt.wireFormat = dialect
-    const codec = codecContext(runtime, ctx, candidate, provider, dialect)
-    if (ctx.bodyBytes > LARGE_REQUEST && dialect !== ctx.dialect && ctx.body !== null) await parseInTurns(ctx.body, runtime.turns)
-    const call = new CallState(ctx, candidate, codec)
-    if (hooks.prepare !== null) {
-      const preparing = hooks.prepare(ctx, call)
-      if (preparing) await preparing
-    }
-    ctx.codec = codec
-    ctx.facts = null
-    // A candidate can change which stages apply.
-    ctx.stages = undefined
-    if (provider.answer !== undefined) return answered(watch, local(provider, call, ctx))
+  const dialect = upstreamDialect(ctx, candidate, provider)
+  attempt.wireFormat = dialect
+  const codec = codecContext(runtime, ctx, candidate, provider, dialect)
+  if (ctx.bodyBytes > LARGE_REQUEST && dialect !== ctx.dialect && ctx.body !== null) await parseInTurns(ctx.body, runtime.turns)
+  const call = new CallState(ctx, candidate, codec)
+  if (hooks.prepare !== null) {
+    const preparing = hooks.prepare(ctx, call)
+    if (preparing) await preparing
+  }
+  ctx.codec = codec
+  ctx.facts = null
+  // A candidate can change which stages apply.
+  ctx.stages = undefined
+  if (provider.answer !== undefined) return local(provider, call, ctx)
 
-    const upstream = driver(runtime, dialect)
-    if (ctx.bodyBytes > LARGE_BODY) await runtime.turns.next()
-    const encoding = encode(runtime, ctx, call, upstream)
-    const path = typeof encoding === 'string' ? encoding : await encoding
-    if (hooks.encoded !== null) {
-      const editing = hooks.encoded(ctx, call)
-      if (editing) await editing
-    }
-    const credential = credentialOf(connectionService(ctx), connection, runtime.clock)
-    secret = credential instanceof Promise ? await credential : credential
-    const url = addressOf(connection, provider, dialect, path)
-    wire = {
-      method: 'POST',
-      url,
-      headers: wireHeaders(call, connection.headers, ctx.stream),
-      body: call.body.toBytes(),
-      proxyUrl: proxyFor(runtime, ctx.generation, connection, url, ctx),
-      connectTimeoutMs: runtime.options.connectTimeoutMs,
-      stream: ctx.stream,
-    }
+  const upstream = driver(runtime, dialect)
+  if (ctx.bodyBytes > LARGE_BODY) await runtime.turns.next()
+  const encoding = encode(runtime, ctx, call, upstream)
+  const path = typeof encoding === 'string' ? encoding : await encoding
+  if (hooks.encoded !== null) {
+    const editing = hooks.encoded(ctx, call)
+    if (editing) await editing
+  }
+  const credential = credentialOf(connectionService(ctx), connection, runtime.clock)
+  const secret = credential instanceof Promise ? await credential : credential
+  const url = addressOf(connection, provider, dialect, path)
+  const wire: WireRequest = {
+    method: 'POST',
+    url,
+    headers: wireHeaders(call, connection.headers, ctx.stream),
+    body: call.body.toBytes(),
+    proxyUrl: proxyFor(runtime, ctx.generation, connection, url, ctx),
+    connectTimeoutMs: runtime.options.connectTimeoutMs,
+    stream: ctx.stream,
+  }
+  try {
     const authorizing = authorize(provider, wire, dialect, secret, candidate, runtime.clock)
     if (authorizing) await authorizing
     ctx.throwIfStopped()
-    const byteLane = answersInBytes(ctx, call, upstream)
-    attempt.lane = byteLane ? 'bytes' : 'events'
     const cleaner = new ErrorCleaner(wire.headers, secret, candidate)
-    const upstreamCall: UpstreamCall = { runtime, ctx, codec, driver: upstream, byteLane, cleaner }
-    const result = await callUpstream(upstreamCall, wire)
-    if (result.kind !== 'full' || !isMalformed(result, ctx)) return answered(watch, result)
+    const send = () => {
+      const byteLane = answersInBytes(ctx, call, upstream)
+      attempt.lane = byteLane ? 'bytes' : 'events'
+      return callUpstream({ runtime, ctx, codec, driver: upstream, byteLane, cleaner }, wire)
+    }
+    const result = await send()
+    if (result.kind !== 'full' || !isMalformed(result, ctx)) return result
     // When the upstream's model produced a malformed tool call, one more call is worthwhile while nothing was delivered.
     ctx.lastAnswer = result
     discardLastAnswer(runtime, ctx)
-    return answered(watch, await callUpstream(upstreamCall, wire))
-  } catch (thrown) {
-    const error = wire === null ? thrown : cleaned(provider, wire, secret, candidate, thrown)
-    throw watch === null ? error : watch.callFailed(error)
-  }
-}
-
-function answered(watch: CallWatch | null, result: Result): Result {
-  watch?.callAnswered(result)
-  return result
-}
-
-/** Returns the error of a call without its secrets. When `refused` of the provider throws, returns that error. */
-function cleaned(provider: Provider, wire: WireRequest, secret: string | null, candidate: Candidate, thrown: unknown): unknown {
-  try {
-    const own = GatewayError.from(thrown)
+    return await send()
+  } catch (error) {
+    const own = GatewayError.from(error)
     const status = own.upstream?.status
     if (provider.refused !== undefined && (status === 401 || status === 403)) provider.refused(secret)
-    return new ErrorCleaner(wire.headers, secret, candidate).clean(own)
-  } catch (failure) {
-    return failure
+    throw new ErrorCleaner(wire.headers, secret, candidate).clean(own)
   }
 }
 

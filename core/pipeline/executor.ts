@@ -9,7 +9,7 @@ import type { GatewayErrorShape } from '../types/error.ts'
 import type { MediaOperation } from '../types/operations/operations.ts'
 import type { Attempt, Candidate, Plan } from '../types/request/context.ts'
 import type { Result } from '../types/request/result.ts'
-import { type CallWatch, sendAttempt } from './attempt.ts'
+import { sendAttempt } from './attempt.ts'
 import type { RequestState } from './context.ts'
 import type { Runtime } from './runtime.ts'
 import { discardLastAnswer } from './steps.ts'
@@ -84,7 +84,7 @@ interface AttemptCounts {
   retries: number
 }
 
-class CandidateAttempts implements CallWatch {
+class CandidateAttempts {
   attempt: Attempt
   readonly #runtime: Runtime
   readonly #ctx: RequestState
@@ -134,17 +134,18 @@ class CandidateAttempts implements CallWatch {
       return Promise.reject(error)
     }
     this.#called = true
-    return sendAttempt(this.#runtime, this.#ctx, this.attempt, this)
+    return sendAttempt(this.#runtime, this.#ctx, this.attempt).then(this.#answered, this.#failed)
   }
 
-  callAnswered(result: Result): void {
+  readonly #answered = (result: Result): Result => {
     this.#ctx.lastAnswer = result
+    return result
   }
 
-  callFailed(thrown: unknown): GatewayError {
+  readonly #failed = (thrown: unknown): never => {
     // An error thrown further inside is not the fault of the plugins around it.
     this.#failure = ownError(this.#runtime, this.#ctx, thrown)
-    return this.#failure
+    throw this.#failure
   }
 
   /** Adds a line to the timeline. @throws the last failure when the request has used all its calls. */
