@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // hookgate: starts the command line.
 import { VERSION } from '../../core/version.ts'
+import { keepCompiledCode } from './code-cache.ts'
 import { readDotEnvOfProcess } from './dot-env.ts'
 
+keepCompiledCode(process.env)
 readDotEnvOfProcess()
 const args = process.argv.slice(2)
 if (args[0] === '--version' || args[0] === '-v') console.log(VERSION)
