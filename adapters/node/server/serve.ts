@@ -91,9 +91,9 @@ export async function serve(gateway: HostedGateway, options: ServeOptions): Prom
   const server =
     options.listen === undefined ? createServer(SERVER, listener) : Object.assign(await options.listen(listener), LIMITS)
   if (options.listen !== undefined) upgradeOnlyWebSockets(server)
-  // Node silently drops headers above its limit, and without x-forwarded-for a stranger would count as local. One line more than allowed
-  // shows that there are too many.
-  server.maxHeadersCount = MAX_HEADER_LINES + 1
+  // No limit of Node: Node 20 silently drops lines above it, and without x-forwarded-for a stranger would count as local. Node 24 refuses
+  // them without the gateway's envelope. The limit of bytes bounds the lines that are counted here.
+  server.maxHeadersCount = 0
   server.maxConnections = Math.ceil(gateway.env.get<number>('MAX_CONNECTIONS') / workers)
   const queue = acceptQueue(clock)
   server.on('connection', (socket) => {
@@ -151,7 +151,7 @@ function boundedPending(gateway: HostedGateway, clock: Clock, workers: number): 
   return pending
 }
 
-/** Refuses requests with more header lines than Node keeps. */
+/** Refuses requests with too many header lines. */
 function counted(pending: PendingConnections, listener: NodeListener): NodeListener {
   return (req, res) => {
     pending.brings(req)
