@@ -52,10 +52,8 @@ async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: At
   const codec = codecContext(runtime, ctx, candidate, provider, dialect)
   if (ctx.bodyBytes > LARGE_REQUEST && dialect !== ctx.dialect && ctx.body !== null) await parseInTurns(ctx.body, runtime.turns)
   const call = new CallState(ctx, candidate, codec)
-  if (hooks.prepare !== null) {
-    const preparing = hooks.prepare(ctx, call)
-    if (preparing) await preparing
-  }
+  const preparing = hooks.prepare?.(ctx, call)
+  if (preparing) await preparing
   ctx.codec = codec
   ctx.facts = null
   // A candidate can change which stages apply.
@@ -66,10 +64,8 @@ async function sendConversation(runtime: Runtime, ctx: RequestState, attempt: At
   if (ctx.bodyBytes > LARGE_BODY) await runtime.turns.next()
   const encoding = encode(runtime, ctx, call, upstream)
   const path = typeof encoding === 'string' ? encoding : await encoding
-  if (hooks.encoded !== null) {
-    const editing = hooks.encoded(ctx, call)
-    if (editing) await editing
-  }
+  const editing = hooks.encoded?.(ctx, call)
+  if (editing) await editing
   const credential = credentialOf(connectionService(ctx), connection, runtime.clock)
   const secret = credential instanceof Promise ? await credential : credential
   const url = addressOf(connection, provider, dialect, path)

@@ -29,10 +29,8 @@ export async function sendOperation(
   // Wire formats of operations are codecs, not dialects: every one authenticates like OpenAI's.
   const codec = codecContext(runtime, ctx, candidate, provider, 'chat')
   const call = new CallState(ctx, candidate, codec)
-  if (hooks.prepare !== null) {
-    const preparing = hooks.prepare(ctx, call)
-    if (preparing) await preparing
-  }
+  const preparing = hooks.prepare?.(ctx, call)
+  if (preparing) await preparing
   ctx.codec = codec
   ctx.facts = null
   const own = typeof served.codec === 'function' ? served.codec : driver.codecs[served.codec]
